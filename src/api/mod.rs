@@ -1,0 +1,1 @@
+//! What users write: the four kinds as types, their schemas and defaults. No behaviour but the `effective` view.

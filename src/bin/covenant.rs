@@ -1,0 +1,3 @@
+//! The `covenant` process: parses flags, calls the library, turns errors into an exit code.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! Which Tenant gets which Database, and what the next step is. Pure.

@@ -1,0 +1,1 @@
+//! The person's tool. Prints; the only place that may.

@@ -1,0 +1,1 @@
+//! The controllers: gather facts, decide by the rules, act, report. No rule lives here.

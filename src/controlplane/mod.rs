@@ -1,0 +1,1 @@
+//! A local Kubernetes control plane of real binaries, for the demo and for tests.

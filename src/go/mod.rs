@@ -1,0 +1,1 @@
+//! Go semantics in Rust, pure: regular expressions, durations, quoting. Nothing of Kubernetes lives here.

@@ -1,0 +1,1 @@
+//! Makes certificate authorities and leaves. No file and no network here.

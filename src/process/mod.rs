@@ -1,0 +1,1 @@
+//! What every long-running process needs: flags, telemetry, the clock, health endpoints, signals.

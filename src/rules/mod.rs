@@ -1,0 +1,1 @@
+//! Pure rules: facts in, findings out. No clock, no I/O, no log.

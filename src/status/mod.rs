@@ -1,0 +1,1 @@
+//! Findings and plans become status. Pure: `now` and the generation are arguments.
