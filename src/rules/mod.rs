@@ -1,1 +1,3 @@
 //! Pure rules: facts in, findings out. No clock, no I/O, no log.
+
+pub mod facts;

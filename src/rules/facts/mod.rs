@@ -1,0 +1,64 @@
+//! What rules may know of the world around an object. Built by `cluster` from the API server, by the command line from
+//! files, by tests from text; a rule never learns which.
+//!
+//! Only data lives here: no client, no clock, no judgement. What is read from a Secret stays in [`SecretBytes`].
+
+mod secret;
+mod secret_bytes;
+
+pub use secret::{OwnerReference, SecretFacts};
+pub use secret_bytes::SecretBytes;
+
+/// What came of looking for one object.
+///
+/// Only [`Found`](Self::Found) and [`Absent`](Self::Absent) say something about the object; every other outcome means
+/// that it is not known whether it exists.
+#[derive(Debug)]
+pub enum Lookup<T> {
+    /// It was read.
+    Found(T),
+    /// The answer was: there is no such object.
+    Absent,
+    /// The reader may not read it (HTTP 403).
+    Forbidden,
+    /// It could not be read.
+    Failed(ReadFailure),
+    /// It is not among the files that were given.
+    NotInInput,
+    /// The API server does not serve its kind.
+    NotServed,
+}
+
+/// Why an object could not be read, without a word of what the server or a parser said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReadFailure {
+    /// No connection, or it broke.
+    Connection,
+    /// No answer in time.
+    Timeout,
+    /// An answer with this HTTP status.
+    Status(u16),
+    /// An answer that is not the object.
+    Malformed,
+    /// The program's own fault while it judged; it is reported with the place in the code in its log.
+    Internal,
+}
+
+impl std::fmt::Display for ReadFailure {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Connection => formatter.write_str("the connection to the API server failed"),
+            Self::Timeout => formatter.write_str("the API server did not answer in time"),
+            Self::Status(code) => write!(formatter, "the API server answered with status {code}"),
+            Self::Malformed => formatter.write_str("the API server's answer could not be understood"),
+            Self::Internal => formatter.write_str("an internal error stopped the evaluation"),
+        }
+    }
+}
+
+/// Everything that the STATE chain of a contract looks at.
+#[derive(Debug)]
+pub struct ContractFacts {
+    /// The Secret that `spec.secretRef` names.
+    pub secret: Lookup<SecretFacts>,
+}
