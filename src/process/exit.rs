@@ -82,7 +82,8 @@ mod tests {
 
     #[test]
     fn an_error_is_one_line() {
-        let error = StartError::configuration("cannot read \"a\":\n  no such file", "give --kubeconfig a file");
+        let error =
+            StartError::configuration("cannot read \"a\":\n  no such file", "give --kubeconfig a file");
         assert_eq!(error.to_string(), "cannot read \"a\": no such file; give --kubeconfig a file");
         assert_eq!(error.code(), 2);
     }

@@ -13,9 +13,10 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use super::exit::{StartError, one_line};
 use super::telemetry::{LogFormat, LogLevel};
 use crate::api::names;
-use crate::go::duration;
+use crate::format;
+use crate::go::duration::{self, GoDuration};
 
-/// The group that ExternalSecrets belong to.
+/// The group of the External Secrets Operator.
 const EXTERNAL_SECRETS_GROUP: &str = "external-secrets.io";
 
 /// What both long-running processes take.
@@ -91,7 +92,8 @@ fn wrong(error: &clap::Error) -> String {
             None => format!("{flag}: no such flag"),
         },
         (_, Some(flag), Some(value)) if !value.is_empty() || source.is_some() => {
-            let right = source.or_else(|| text(ContextKind::ValidValue).map(|valid| format!("must be one of {valid}")));
+            let right = source
+                .or_else(|| text(ContextKind::ValidValue).map(|valid| format!("must be one of {valid}")));
             match right {
                 Some(right) => format!("{flag}: invalid value {value:?}: {right}"),
                 None => format!("{flag}: invalid value {value:?}"),
@@ -119,20 +121,19 @@ pub fn duration_between(
 ) -> impl Fn(&str) -> Result<Duration, String> + Clone + Send + Sync + 'static {
     move |text| {
         let rule = || format!("must be a duration from {least} to {most}, such as 90s or 5m");
-        let read = |text: &str| duration::parse(text).ok().and_then(|parsed| parsed.to_std());
+        let read = |text: &str| duration::parse(text).ok().and_then(GoDuration::to_std);
         let value = read(text).ok_or_else(rule)?;
-        let inside = read(least).is_some_and(|least| least <= value) && read(most).is_some_and(|most| value <= most);
+        let inside =
+            read(least).is_some_and(|least| least <= value) && read(most).is_some_and(|most| value <= most);
         if inside { Ok(value) } else { Err(rule()) }
     }
 }
 
 /// The name of a namespace: a DNS label.
 pub fn dns_label(text: &str) -> Result<String, String> {
-    let letters = text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
-    if !text.is_empty() && text.len() <= 63 && letters && !text.starts_with('-') && !text.ends_with('-') {
-        Ok(text.to_owned())
-    } else {
-        Err("must be the name of a namespace: at most 63 lower-case letters, digits and '-'".to_owned())
+    match format::dns_label(text).into_iter().next() {
+        None => Ok(text.to_owned()),
+        Some(message) => Err(message),
     }
 }
 
@@ -155,11 +156,14 @@ fn external_secret_api_version(text: &str) -> Result<String, String> {
 /// A mount and a path prefix, joined by `/`, as plain segments.
 fn credential_path(text: &str) -> Result<String, String> {
     let segments = text.split('/').collect::<Vec<_>>();
-    let plain = segments.iter().all(|segment| !segment.is_empty() && !matches!(*segment, "." | "..") && !segment.contains('%'));
+    let plain = segments
+        .iter()
+        .all(|segment| !segment.is_empty() && !matches!(*segment, "." | "..") && !segment.contains('%'));
     if segments.len() >= 2 && plain {
         Ok(text.to_owned())
     } else {
-        Err("must be MOUNT/PREFIX, such as secret/teams, without empty, '.', '..' or encoded segments".to_owned())
+        Err("must be MOUNT/PREFIX, such as secret/teams, without empty, '.', '..' or encoded segments"
+            .to_owned())
     }
 }
 
@@ -189,7 +193,7 @@ mod tests {
         assert_eq!(flags.shared.namespace, "covenant-system");
         assert_eq!(flags.shared.metrics_listen.to_string(), "0.0.0.0:8080");
         assert_eq!(flags.shared.external_secret_api_versions.len(), 2);
-        assert_eq!(flags.recheck_interval, Duration::from_secs(300));
+        assert_eq!(flags.recheck_interval, Duration::from_mins(5));
     }
 
     #[test]

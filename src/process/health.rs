@@ -119,7 +119,8 @@ async fn livez() -> &'static str {
 }
 
 async fn readyz(State(shared): State<Shared>, RawQuery(query): RawQuery) -> Response {
-    let verbose = query.is_some_and(|query| query.split('&').any(|part| part.split('=').next() == Some("verbose")));
+    let verbose =
+        query.is_some_and(|query| query.split('&').any(|part| part.split('=').next() == Some("verbose")));
     match shared.readiness.report("readyz") {
         (true, text) if verbose => text.into_response(),
         (true, _) => "ok".into_response(),

@@ -19,7 +19,7 @@ const CONNECTIONS: usize = 64;
 /// How long a connection may be silent before or between requests.
 const IDLE: Duration = Duration::from_secs(10);
 /// How long a connection may last; whoever still needs one makes another.
-const LIFETIME: Duration = Duration::from_secs(60);
+const LIFETIME: Duration = Duration::from_mins(1);
 /// The pause after the system refused a connection, so that a lack of file descriptors does not spin.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
@@ -79,7 +79,10 @@ mod tests {
         let address = first.local_addr().unwrap();
         let error = bind("--metrics-listen", address).await.unwrap_err();
         assert_eq!(error.code(), 2);
-        assert!(error.to_string().starts_with(&format!("--metrics-listen: cannot listen on {address}: ")), "{error}");
+        assert!(
+            error.to_string().starts_with(&format!("--metrics-listen: cannot listen on {address}: ")),
+            "{error}"
+        );
     }
 
     #[tokio::test]

@@ -34,11 +34,20 @@ where
     S: Subscriber + for<'a> LookupSpan<'a>,
     N: for<'a> FormatFields<'a> + 'static,
 {
-    fn format_event(&self, _: &FmtContext<'_, S, N>, mut writer: Writer<'_>, event: &Event<'_>) -> fmt::Result {
+    fn format_event(
+        &self,
+        _: &FmtContext<'_, S, N>,
+        mut writer: Writer<'_>,
+        event: &Event<'_>,
+    ) -> fmt::Result {
         let mut found = Found::default();
         event.record(&mut found);
         let metadata = event.metadata();
-        let head = Head { time: &clock::now().to_string(), level: metadata.level().as_str(), target: metadata.target() };
+        let head = Head {
+            time: &clock::now().to_string(),
+            level: metadata.level().as_str(),
+            target: metadata.target(),
+        };
         let line = match self.0 {
             LogFormat::Json => json(&head, &found),
             LogFormat::Text => text(&head, &found),
@@ -119,7 +128,8 @@ fn json(head: &Head<'_>, found: &Found) -> String {
 }
 
 fn text(head: &Head<'_>, found: &Found) -> String {
-    let mut line = format!("{} {:<5} {}: {}", head.time, head.level, head.target, found.message.escape_debug());
+    let mut line =
+        format!("{} {:<5} {}: {}", head.time, head.level, head.target, found.message.escape_debug());
     for (name, value) in &found.fields {
         let _ = write!(line, " {name}={value}");
     }
@@ -154,8 +164,9 @@ mod tests {
     fn logged(format: LogFormat, emit: impl FnOnce()) -> String {
         let sink = Sink::default();
         let writer = sink.clone();
-        let layer =
-            tracing_subscriber::fmt::layer().event_format(Lines::new(format)).with_writer(move || writer.clone());
+        let layer = tracing_subscriber::fmt::layer()
+            .event_format(Lines::new(format))
+            .with_writer(move || writer.clone());
         tracing::subscriber::with_default(tracing_subscriber::registry().with(layer), emit);
         let bytes = sink.0.lock().unwrap().clone();
         String::from_utf8(bytes).unwrap()

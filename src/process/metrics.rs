@@ -23,7 +23,7 @@ impl Metrics {
         Self(Arc::new(registry))
     }
 
-    /// All metrics as OpenMetrics text; empty if one of them cannot be written.
+    /// All metrics as `OpenMetrics` text; empty if one of them cannot be written.
     pub fn text(&self) -> String {
         let mut text = String::new();
         match encode(&mut text, &self.0) {

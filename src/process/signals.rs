@@ -9,7 +9,8 @@ use super::exit::StartError;
 ///
 /// Must be called inside the runtime, and early: from then on the signals no longer end the process by themselves.
 pub fn termination() -> Result<CancellationToken, StartError> {
-    let listen = |kind| signal(kind).map_err(|error| StartError::Stopped(format!("cannot wait for signals: {error}")));
+    let listen =
+        |kind| signal(kind).map_err(|error| StartError::Stopped(format!("cannot wait for signals: {error}")));
     let mut terminate = listen(SignalKind::terminate())?;
     let mut interrupt = listen(SignalKind::interrupt())?;
     let token = CancellationToken::new();

@@ -54,7 +54,8 @@ pub fn start(level: LogLevel, format: LogFormat) {
         .with_default(ours.min(LevelFilter::WARN))
         .with_target("covenant", ours)
         .with_target("kube", LevelFilter::OFF);
-    let layer = tracing_subscriber::fmt::layer().event_format(Lines::new(format)).with_writer(std::io::stdout);
+    let layer =
+        tracing_subscriber::fmt::layer().event_format(Lines::new(format)).with_writer(std::io::stdout);
     // A second subscriber (tests in one process) leaves the first in place.
     let _ = tracing_subscriber::registry().with(filter).with(layer).try_init();
 }
@@ -62,9 +63,10 @@ pub fn start(level: LogLevel, format: LogFormat) {
 /// Makes a panic say where it happened and nothing else: its own text could hold what the code was working on.
 pub fn install_panic_hook() {
     std::panic::set_hook(Box::new(|panic| {
-        let place = panic
-            .location()
-            .map_or_else(|| "an unknown place".to_owned(), |place| format!("{}:{}", place.file(), place.line()));
+        let place = panic.location().map_or_else(
+            || "an unknown place".to_owned(),
+            |place| format!("{}:{}", place.file(), place.line()),
+        );
         if tracing::dispatcher::has_been_set() {
             tracing::error!("panic at {place}; please report it");
         } else {

@@ -86,7 +86,10 @@ mod tests {
             owner_references: Vec::new(),
             data: BTreeMap::from([("canary".into(), SecretBytes::new(b"canary".to_vec()))]),
         };
-        assert_eq!(format!("{secret:?}"), "SecretFacts { name: \"s\", uid: \"u\", resource_version: \"7\", .. }");
+        assert_eq!(
+            format!("{secret:?}"),
+            "SecretFacts { name: \"s\", uid: \"u\", resource_version: \"7\", .. }"
+        );
         assert_eq!(secret.value("canary"), Some(&b"canary"[..]));
         assert_eq!(secret.value("other"), None);
     }
