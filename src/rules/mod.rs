@@ -1,3 +1,78 @@
 //! Pure rules: facts in, findings out. No clock, no I/O, no log.
+//!
+//! Three chains: SHAPE judges an object alone, TRANSITION the old and the new object (every fault that the stored
+//! object already has is let through with a warning), STATE an object and the facts around it. Webhook, controller and
+//! command line run the same ones; a rule is not told where it runs.
 
 pub mod facts;
+pub mod field;
+pub mod finding;
+pub mod id;
+pub mod limits;
+mod postgresql;
+mod schema;
+mod secret_contract;
+mod suggestion;
+
+use serde_json::Value;
+
+use crate::api::Kind;
+use field::FieldPath;
+use finding::{Finding, Findings, Shown};
+use id::RuleId;
+
+/// What an installation decides by its flags and what no object says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Installation {
+    /// The API versions in which ExternalSecrets are read.
+    pub external_secret_api_versions: Vec<String>,
+    /// Where an import's credential may lie: `MOUNT/PREFIX`. Empty: everywhere.
+    pub credential_paths: Vec<String>,
+}
+
+impl Default for Installation {
+    fn default() -> Self {
+        let versions = ["external-secrets.io/v1", "external-secrets.io/v1beta1"];
+        Self {
+            external_secret_api_versions: versions.map(str::to_owned).to_vec(),
+            credential_paths: Vec::new(),
+        }
+    }
+}
+
+/// SHAPE: judges a whole object of `kind` as raw JSON, by the schema of its kind and by every rule beyond it. The
+/// findings come in the order of the kind's fields.
+pub fn shape(kind: Kind, object: &Value, installation: &Installation) -> Findings {
+    let Some(fields) = object.as_object() else {
+        let detail = "must be an object";
+        let finding =
+            Finding::type_invalid(RuleId::FieldType, FieldPath::root("metadata"), Shown::omitted(), detail);
+        return std::iter::once(finding).collect();
+    };
+    let mut findings = schema::check(kind.schema(), fields);
+    let order = match kind {
+        Kind::SecretContract => {
+            findings.extend(secret_contract::shape(object, installation));
+            secret_contract::ORDER
+        }
+        Kind::PostgreSQLInstance => {
+            findings.extend(postgresql::instance::shape(object));
+            postgresql::instance::ORDER
+        }
+        Kind::PostgreSQLDatabase => {
+            findings.extend(postgresql::database::shape(object, installation));
+            postgresql::database::ORDER
+        }
+        Kind::PostgreSQLTenant => {
+            findings.extend(postgresql::tenant::shape(object));
+            postgresql::tenant::ORDER
+        }
+    };
+    findings.in_document_order(order)
+}
+
+/// What a grammar says against a name. A text that is empty or longer than the schema allows is the schema's to refuse,
+/// and is not judged twice.
+fn grammar(text: &str, longest: usize, check: fn(&str) -> Vec<String>) -> Vec<String> {
+    if text.is_empty() || text.chars().count() > longest { Vec::new() } else { check(text) }
+}

@@ -1,0 +1,16 @@
+//! The limits that decide a verdict. They belong to the API version: webhook, controller and command line share them.
+
+/// The longest pattern, in bytes.
+pub const PATTERN_BYTES: usize = 1024;
+
+/// The largest value that a pattern or a format reads, in bytes; also the largest bound of a length.
+pub const VALUE_BYTES: usize = 1 << 20;
+
+/// The longest `rotation.maxAge`: 87,600 hours, in nanoseconds.
+pub const MAX_AGE_NANOSECONDS: i64 = 87_600 * 3_600 * 1_000_000_000;
+
+/// The longest name of an object, of a Secret's key and of an environment variable, in characters.
+pub const NAME_CHARACTERS: usize = 253;
+
+/// The longest name of a container, in characters.
+pub const LABEL_CHARACTERS: usize = 63;
