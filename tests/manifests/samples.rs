@@ -1,0 +1,70 @@
+//! That every sample says what must happen, in a form that other tests read.
+//!
+//! The first line says who answers: `# Accepted…`, `# Refused by the webhook…` or `# Refused by the schema…`. In a refused
+//! one the lines `#   <field path>` that follow name every field of the answer.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::PathBuf;
+
+use crate::support::{documents_of, files_below, manifests, text};
+
+const OURS: [&str; 4] = ["SecretContract", "PostgreSQLInstance", "PostgreSQLDatabase", "PostgreSQLTenant"];
+
+fn samples(verdict: &str) -> Vec<(PathBuf, String)> {
+    let files = files_below(&manifests().join("samples").join(verdict));
+    assert!(!files.is_empty());
+    files.into_iter().map(|path| (path.clone(), fs::read_to_string(path).unwrap())).collect()
+}
+
+#[test]
+fn every_accepted_sample_says_so_and_holds_an_object_of_ours() {
+    let mut kinds = BTreeSet::new();
+    for (path, content) in samples("accepted") {
+        assert!(content.starts_with("# Accepted"), "{}", path.display());
+        let documents = documents_of(&path);
+        let ours: Vec<_> = documents.iter().filter(|document| OURS.contains(&document.kind())).collect();
+        assert_eq!(ours.len(), 1, "{}", path.display());
+        kinds.insert(ours[0].kind().to_owned());
+    }
+    assert_eq!(kinds, OURS.iter().map(|kind| (*kind).to_owned()).collect());
+}
+
+#[test]
+fn every_refused_sample_says_by_whom_and_for_which_fields() {
+    for (path, content) in samples("refused") {
+        let first = content.lines().next().unwrap();
+        assert!(
+            first.starts_with("# Refused by the webhook") || first.starts_with("# Refused by the schema"),
+            "{}: {first}",
+            path.display()
+        );
+        let fields: Vec<&str> = content.lines().skip(1).map_while(|line| line.strip_prefix("#   ")).collect();
+        assert!(!fields.is_empty(), "{} names no field", path.display());
+        for field in fields {
+            assert!(field.starts_with("spec"), "{}: {field} is no field path", path.display());
+        }
+        for document in documents_of(&path) {
+            assert!(OURS.contains(&document.kind()), "{} holds a {}", path.display(), document.kind());
+        }
+    }
+}
+
+#[test]
+fn samples_can_be_applied_side_by_side() {
+    let mut seen = BTreeSet::new();
+    for verdict in ["accepted", "refused"] {
+        for (path, _) in samples(verdict) {
+            for document in documents_of(&path) {
+                let key = format!("{verdict} {} {}", document.kind(), document.name());
+                assert!(seen.insert(key.clone()), "{key} of {} comes twice", path.display());
+                let namespace = text(&document.value, "/metadata/namespace");
+                assert!(
+                    namespace.is_empty() || namespace == "covenant-system",
+                    "{}: {namespace}",
+                    path.display()
+                );
+            }
+        }
+    }
+}
