@@ -52,7 +52,7 @@ pub fn dns_label(value: &str) -> Vec<String> {
     messages
 }
 
-/// A key of a Secret or ConfigMap, which is also a file name in a volume. At most 253 bytes.
+/// A key of a Secret or `ConfigMap`, which is also a file name in a volume. At most 253 bytes.
 pub fn secret_key(value: &str) -> Vec<String> {
     let mut messages = Vec::new();
     if value.len() > MAX_NAME_BYTES {
