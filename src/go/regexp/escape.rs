@@ -27,11 +27,10 @@ pub(super) fn group(ranges: &[(u32, u32)], negate: bool, fold: bool) -> Ranges {
 /// Reads `\pN`, `\p{Name}`, `\p{^Name}` or the same with `\P`; `None`, with nothing read, where none lies ahead.
 pub(super) fn property_class(cursor: &mut Cursor<'_>, fold: bool) -> Result<Option<Ranges>, PatternError> {
     let start = cursor.position();
-    let mut negate = match (cursor.take("\\p"), cursor.take("\\P")) {
-        (true, _) => false,
-        (_, true) => true,
-        _ => return Ok(None),
-    };
+    let mut negate = cursor.take("\\P");
+    if !negate && !cursor.take("\\p") {
+        return Ok(None);
+    }
     let braced = cursor.take("{");
     let name = if braced {
         let unclosed = PatternError::new(PatternCode::InvalidClassRange, cursor.from(start));

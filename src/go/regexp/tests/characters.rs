@@ -213,6 +213,7 @@ fn rows_32_and_33_property_names() {
             (r"a\p{Greek", r"\p{Greek"),
             (r"\p{}", r"\p{}"),
             (r"\p^", r"\p^"),
+            (r"\p\P{Lu}", r"\p\"),
             (r"\p{^}", r"\p{^}"),
             (r"\pé", r"\pé"),
             (r"\pQ", r"\pQ"),

@@ -1,0 +1,3 @@
+module go-oracle
+
+go 1.22
