@@ -123,7 +123,7 @@ fn chain(error: &dyn std::error::Error) -> String {
 /// `text` on one line, cut to at most `limit` bytes at a character.
 pub fn bounded(text: &str, limit: usize) -> String {
     let clean: String = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
-    crate::status::message::cut(clean, limit)
+    crate::rules::text::cut(clean, limit)
 }
 
 /// Runs `request` with the time limit of [`REQUEST`]. `action` says what it is about.

@@ -260,8 +260,12 @@ mod tests {
 
         fn answer(&self, method: &Method, body: Option<Value>) -> (u16, Value) {
             let mut state = self.0.lock().unwrap();
-            let refuse =
-                |code: u16| (code, json!({"kind": "Status", "code": code, "message": "no", "reason": "x"}));
+            let refuse = |code: u16| {
+                (
+                    code,
+                    json!({"kind": "Status", "code": code, "message": "no", "reason": if code == 404 { "NotFound" } else { "Other" }}),
+                )
+            };
             if state.broken {
                 return refuse(500);
             }

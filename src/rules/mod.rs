@@ -11,8 +11,9 @@ pub mod id;
 pub mod limits;
 mod postgresql;
 mod schema;
-mod secret_contract;
+pub mod secret_contract;
 mod suggestion;
+pub mod text;
 
 use serde_json::Value;
 

@@ -4,6 +4,7 @@ mod environment;
 mod keys;
 mod references;
 mod shape;
+pub mod state;
 #[cfg(test)]
 mod tests;
 

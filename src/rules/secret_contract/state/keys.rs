@@ -1,0 +1,196 @@
+//! `KeysValid`: every rule of every key against the decoded bytes.
+
+use super::secret::content;
+use super::{Settings, Verdict, Violation};
+use crate::api::conditions::{ContractReason, ViolationRule};
+use crate::api::secret_contract::EffectiveContract;
+use crate::api::secret_contract::effective::{EffectiveKey, Format};
+use crate::format;
+use crate::go::regexp::{Budget, Program};
+use crate::rules::facts::{Lookup, SecretFacts};
+use crate::rules::limits;
+use crate::rules::text::{counted, listed};
+
+/// How many names a message lists before it counts the rest; `status` lists more.
+const NAMES_IN_MESSAGE: usize = 5;
+
+/// The verdict with what it rests on.
+pub(super) struct Keys {
+    pub(super) verdict: Verdict,
+    pub(super) missing: Vec<String>,
+    pub(super) violations: Vec<Violation>,
+}
+
+impl Keys {
+    fn without_findings(verdict: Verdict) -> Self {
+        Self { verdict, missing: Vec::new(), violations: Vec::new() }
+    }
+}
+
+/// Judges the keys of the Secret.
+pub(super) fn judge(
+    contract: &EffectiveContract<'_>,
+    secret: &Lookup<SecretFacts>,
+    settings: &Settings,
+) -> Keys {
+    let secret = match content(contract, secret) {
+        Ok(secret) => secret,
+        Err(verdict) => return Keys::without_findings(verdict),
+    };
+    if settings.denied_types.contains(&secret.type_) {
+        return Keys::without_findings(Verdict::unknown(
+            ContractReason::TypeNotPermitted,
+            format!(
+                "Secrets of type {} are not evaluated by this installation; name a Secret of another type.",
+                secret.type_
+            ),
+        ));
+    }
+    if contract.keys.is_empty() {
+        return Keys::without_findings(Verdict::yes(
+            ContractReason::NoRules,
+            "The contract declares no key rules; only the Secret's existence is asked for.",
+        ));
+    }
+    let mut evaluation = Evaluation::new(settings);
+    for key in &contract.keys {
+        evaluation.key(key, secret);
+    }
+    evaluation.finish()
+}
+
+/// One pass over the keys of one Secret.
+struct Evaluation {
+    budget: Budget,
+    missing: Vec<String>,
+    violations: Vec<Violation>,
+    /// Keys with a rule that was given up.
+    exceeded: Vec<String>,
+}
+
+impl Evaluation {
+    fn new(settings: &Settings) -> Self {
+        let budget = Budget::new(settings.evaluation_steps);
+        Self { budget, missing: Vec::new(), violations: Vec::new(), exceeded: Vec::new() }
+    }
+
+    fn key(&mut self, key: &EffectiveKey<'_>, secret: &SecretFacts) {
+        let Some(name) = key.name else { return };
+        let Some(value) = secret.value(name) else {
+            if key.required {
+                self.missing.push(name.to_owned());
+            }
+            return;
+        };
+        if value.is_empty() && key.non_empty {
+            self.violation(
+                name,
+                ViolationRule::NonEmpty,
+                "is empty; give it a value, or set nonEmpty to false",
+            );
+            return;
+        }
+        self.lengths(name, key, value);
+        self.content(name, key, value);
+    }
+
+    fn lengths(&mut self, name: &str, key: &EffectiveKey<'_>, value: &[u8]) {
+        let length = i64::try_from(value.len()).unwrap_or(i64::MAX);
+        if let Some(least) = key.min_length
+            && length < least
+        {
+            self.violation(name, ViolationRule::MinLength, &format!("has fewer than {least} bytes"));
+        }
+        if let Some(most) = key.max_length
+            && length > most
+        {
+            self.violation(name, ViolationRule::MaxLength, &format!("has more than {most} bytes"));
+        }
+    }
+
+    /// The rules that have to read the value.
+    fn content(&mut self, name: &str, key: &EffectiveKey<'_>, value: &[u8]) {
+        if key.pattern.is_none() && key.format == Format::None {
+            return;
+        }
+        if value.len() > limits::VALUE_BYTES {
+            self.exceeded.push(name.to_owned());
+            return;
+        }
+        if let Some(pattern) = key.pattern {
+            match matches(pattern, value, &mut self.budget) {
+                Some(true) => {}
+                Some(false) => {
+                    self.violation(name, ViolationRule::Pattern, "does not match the rule's pattern")
+                }
+                None => self.exceeded.push(name.to_owned()),
+            }
+        }
+        let (valid, wrong) = match key.format {
+            Format::None | Format::Unknown(_) => (true, ""),
+            Format::Json => (format::json::is_valid(value), "is not valid JSON"),
+            Format::Uri => (format::uri::is_valid(value), "is not an absolute URI"),
+            Format::Pem => (format::pem::is_valid(value), "is not one or more PEM blocks and nothing else"),
+        };
+        if !valid {
+            self.violation(name, ViolationRule::Format, wrong);
+        }
+    }
+
+    fn violation(&mut self, key: &str, rule: ViolationRule, message: &str) {
+        let message = format!("\"{key}\" {message}");
+        self.violations.push(Violation { key: key.to_owned(), rule, message });
+    }
+
+    fn finish(self) -> Keys {
+        let verdict = if !self.missing.is_empty() || !self.violations.is_empty() {
+            Verdict::no(ContractReason::KeysInvalid, self.faults())
+        } else if !self.exceeded.is_empty() {
+            let keys = listed(self.exceeded.iter().map(String::as_str), NAMES_IN_MESSAGE);
+            let message = format!(
+                "The rules of {keys} could not be evaluated within the limits: 1 MiB a value, and the steps that \
+                 patterns may cost; simplify the patterns or shorten the values."
+            );
+            Verdict::unknown(ContractReason::EvaluationLimitExceeded, message)
+        } else {
+            Verdict::yes(ContractReason::RulesSatisfied, "All declared key rules are satisfied.")
+        };
+        Keys { verdict, missing: self.missing, violations: self.violations }
+    }
+
+    /// What is missing and what is broken, each with its number and the first names.
+    fn faults(&self) -> String {
+        let mut sentences = Vec::new();
+        if !self.missing.is_empty() {
+            let mut names: Vec<&str> = self.missing.iter().map(String::as_str).collect();
+            names.sort_unstable();
+            let keys = listed(names.into_iter(), NAMES_IN_MESSAGE);
+            let verb = if self.missing.len() == 1 { "is" } else { "are" };
+            sentences.push(format!("{} {verb} missing: {keys}", counted(self.missing.len(), "required key")));
+        }
+        if !self.violations.is_empty() {
+            let mut violations: Vec<&Violation> = self.violations.iter().collect();
+            violations.sort_unstable();
+            let first: Vec<&str> = violations
+                .iter()
+                .take(NAMES_IN_MESSAGE)
+                .map(|violation| violation.message.as_str())
+                .collect();
+            let rest = violations.len().saturating_sub(NAMES_IN_MESSAGE);
+            let more = if rest == 0 { String::new() } else { format!(" and {rest} more") };
+            let verb = if violations.len() == 1 { "is" } else { "are" };
+            sentences.push(format!(
+                "{} {verb} broken: {}{more}",
+                counted(violations.len(), "rule"),
+                first.join(", ")
+            ));
+        }
+        format!("{}.", sentences.join("; "))
+    }
+}
+
+/// Whether the pattern matches; `None` when that could not be found out within the budget.
+fn matches(pattern: &str, value: &[u8], budget: &mut Budget) -> Option<bool> {
+    // SHAPE has compiled it before, so a pattern that does not compile never comes here.
+    Program::compile(pattern).ok()?.is_match(value, budget).ok()
+}
