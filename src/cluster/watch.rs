@@ -66,7 +66,7 @@ impl Reporter {
                 (false, describe(error))
             }
             watcher::Error::WatchError(status) => (false, status.message.clone()),
-            other => (false, other.to_string()),
+            error @ watcher::Error::NoResourceVersion => (false, error.to_string()),
         };
         if listing {
             self.check.fail(format!("cannot list {}: {reason}", self.what));

@@ -1,5 +1,7 @@
 //! Texts of bounded length.
 
+use std::fmt::Write as _;
+
 /// What stands at the end of a text that was cut.
 const ELLIPSIS: &str = "…";
 
@@ -27,7 +29,7 @@ pub fn listed<'a>(names: impl ExactSizeIterator<Item = &'a str>, most: usize) ->
     let total = names.len();
     let mut text = names.take(most).map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ");
     if total > most {
-        text.push_str(&format!(" and {} more", total - most));
+        let _ = write!(text, " and {} more", total - most);
     }
     text
 }

@@ -213,6 +213,7 @@ mod tests {
 
     use super::*;
     use crate::api::Kind;
+    use crate::rules::field::FieldPath;
     use crate::rules::{Installation, shape};
 
     fn now() -> Timestamp {
@@ -237,12 +238,6 @@ mod tests {
             (&provision, InstanceSeen::Deleting, "InstanceDeleting"),
             (&provision, InstanceSeen::Present, "NotAvailable"),
             (&json!({"databaseRef": {"name": "old"}}), InstanceSeen::Absent, "NotAvailable"),
-            (&json!({}), InstanceSeen::Absent, "InvalidSpec"),
-            (
-                &json!({"databaseRef": {"name": "old"}, "provision": {"instanceRef": {"name": "main"}}}),
-                InstanceSeen::Present,
-                "InvalidSpec",
-            ),
         ] {
             let status = judged(&tenant_of(spec, &json!(null)), seen).unwrap();
             assert_eq!(status.phase.as_deref(), Some("Pending"));
@@ -257,6 +252,24 @@ mod tests {
             let again = serde_json::to_value(&status).unwrap();
             assert_eq!(judged(&tenant_of(spec, &again), seen), None, "a second pass writes nothing");
         }
+    }
+
+    #[test]
+    fn faults_of_the_spec_come_before_everything_else() {
+        let object = tenant_of(&json!({}), &json!(null));
+        let field = FieldPath::dotted("spec.secretName");
+        let faults: Findings = [
+            Finding::forbidden(RuleId::FieldUnknown, field.clone(), "one"),
+            Finding::required(RuleId::FieldRequired, field, "two"),
+        ]
+        .into_iter()
+        .collect();
+        let status = tenant(&object, &faults, InstanceSeen::Absent, 1, now()).unwrap();
+        assert_eq!(status.conditions[0].reason, "InvalidSpec");
+        assert_eq!(
+            status.conditions[0].message,
+            "spec.secretName: Forbidden: one; spec.secretName: Required value: two"
+        );
     }
 
     #[test]

@@ -121,7 +121,7 @@ impl Evaluation {
             match matches(pattern, value, &mut self.budget) {
                 Some(true) => {}
                 Some(false) => {
-                    self.violation(name, ViolationRule::Pattern, "does not match the rule's pattern")
+                    self.violation(name, ViolationRule::Pattern, "does not match the rule's pattern");
                 }
                 None => self.exceeded.push(name.to_owned()),
             }

@@ -188,7 +188,7 @@ fn rotation() {
             Lookup::Found(secret),
         )
     };
-    let cases: &[(Option<&str>, (ConditionStatus, Why), Option<&str>)] = &[
+    let cases = [
         (None, (False, Why::RotationTimeMissing), None),
         (Some(""), (False, Why::RotationTimeInvalid), None),
         (Some("2026-10-10 08:30:00"), (False, Why::RotationTimeInvalid), None),
@@ -208,10 +208,10 @@ fn rotation() {
         (Some("9999-12-30T00:00:00Z"), (False, Why::RotationTimeInFuture), Some("9999-12-29T23:55:00Z")),
     ];
     for (declared, expected, next) in cases {
-        let report = judged_at(*declared, "24h");
-        assert_eq!(said(&report, Is::RotationPolicySatisfied), *expected, "{declared:?}");
+        let report = judged_at(declared, "24h");
+        assert_eq!(said(&report, Is::RotationPolicySatisfied), expected, "{declared:?}");
         assert_eq!(said(&report, Is::Ready).0, expected.0);
-        assert_eq!(report.next_change.map(|next| next.to_string()).as_deref(), *next, "{declared:?}");
+        assert_eq!(report.next_change.map(|next| next.to_string()).as_deref(), next, "{declared:?}");
         let message = &report.verdict(Is::RotationPolicySatisfied).unwrap().message;
         assert!(message.contains("declare"), "{message}");
         assert!(declared.is_none_or(|declared| declared.is_empty() || !message.contains(declared)));
