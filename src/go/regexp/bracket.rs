@@ -11,28 +11,26 @@ pub(super) fn class(cursor: &mut Cursor<'_>, fold: bool) -> Result<Ranges, Patte
     let start = cursor.position();
     cursor.take("[");
     let negate = cursor.take("^");
-    let mut finished = Ranges::new();
+    let mut ranges = Ranges::new();
     // Folding a union is the union of the folded, so what needs it is collected and folded once.
     let mut to_fold = Ranges::new();
     let mut first = true;
     while first || !cursor.take("]") {
         first = false;
-        if let Some(ranges) = named_class(cursor, fold)? {
-            finished.extend(ranges);
-        } else if let Some(ranges) = escape::property_class(cursor, fold)? {
-            finished.extend(ranges);
-        } else if let Some(ranges) = escape::perl_class(cursor, fold) {
-            finished.extend(ranges);
-        } else if fold {
-            to_fold.push(range(cursor, start)?);
+        if let Some(named) = named_class(cursor, fold)? {
+            class::unite(&mut ranges, &named);
+        } else if let Some(property) = escape::property_class(cursor, fold)? {
+            class::unite(&mut ranges, &property);
+        } else if let Some(perl) = escape::perl_class(cursor, fold) {
+            class::unite(&mut ranges, &perl);
         } else {
-            finished.push(range(cursor, start)?);
+            let plain = range(cursor, start)?;
+            class::insert(if fold { &mut to_fold } else { &mut ranges }, plain);
         }
     }
-    if !to_fold.is_empty() {
-        finished.extend(class::folded(&class::normalized(to_fold)));
+    if fold {
+        class::unite(&mut ranges, &class::folded(&to_fold));
     }
-    let ranges = class::normalized(finished);
     Ok(if negate { class::negated(&ranges) } else { ranges })
 }
 

@@ -1,5 +1,7 @@
 //! What begins with a backslash and stands for one code point or for a class, inside and outside of brackets.
 
+use std::borrow::Cow;
+
 use super::class;
 use super::cursor::Cursor;
 use super::error::{PatternCode, PatternError};
@@ -25,7 +27,10 @@ pub(super) fn group(ranges: &[(u32, u32)], negate: bool, fold: bool) -> Ranges {
 }
 
 /// Reads `\pN`, `\p{Name}`, `\p{^Name}` or the same with `\P`; `None`, with nothing read, where none lies ahead.
-pub(super) fn property_class(cursor: &mut Cursor<'_>, fold: bool) -> Result<Option<Ranges>, PatternError> {
+pub(super) fn property_class(
+    cursor: &mut Cursor<'_>,
+    fold: bool,
+) -> Result<Option<Cow<'static, [(u32, u32)]>>, PatternError> {
     let start = cursor.position();
     let mut negate = cursor.take("\\P");
     if !negate && !cursor.take("\\p") {
@@ -49,7 +54,7 @@ pub(super) fn property_class(cursor: &mut Cursor<'_>, fold: bool) -> Result<Opti
     };
     let ranges = property::find(name, fold)
         .ok_or_else(|| PatternError::new(PatternCode::InvalidClassRange, cursor.since(start)))?;
-    Ok(Some(if negate { class::negated(&ranges) } else { ranges }))
+    Ok(Some(if negate { class::negated(ranges).into() } else { ranges.into() }))
 }
 
 /// Reads an escape that stands for one code point; the backslash lies ahead.

@@ -1,31 +1,22 @@
 //! Go's names of Unicode properties, `\p{…}`: general categories, their aliases and scripts, and no other. The sets
 //! behind the names come from the tables of `regex-syntax`, which itself knows many more names than Go does.
 
+use std::collections::HashMap;
+use std::sync::{LazyLock, OnceLock};
+
 use super::class;
 use crate::go::unicode::{self, Ranges};
 
 /// The code points of the property that Go calls `name`, with case folding applied where `fold` asks for it; `None`
 /// for a name that Go does not know.
 ///
-/// Case, spaces, `_` and `-` in a name do not matter, as since Go 1.25.
-pub(super) fn find(name: &str, fold: bool) -> Option<Ranges> {
-    let key = key_of(name);
-    let ranges = match key.as_str() {
-        "any" => class::ANY.to_vec(),
-        "ascii" => vec![(0x00, 0x7F)],
-        "assigned" => class::negated(&unicode::ranges_of(r"\p{gc=Cn}")),
-        _ => {
-            if let Some((short, _)) =
-                CATEGORIES.iter().find(|(short, long)| named(&key, short) || named(&key, long))
-            {
-                category(short)
-            } else {
-                let script = SCRIPTS.split_ascii_whitespace().find(|script| named(&key, script))?;
-                unicode::ranges_of(&format!(r"\p{{sc={script}}}"))
-            }
-        }
-    };
-    Some(if fold && folds(&key) { class::folded(&ranges) } else { ranges })
+/// Case, spaces, `_` and `-` in a name do not matter, as since Go 1.25. Each set is made once, when it is first asked
+/// for: a contract can name properties a hundred thousand times.
+pub(super) fn find(name: &str, fold: bool) -> Option<&'static [(u32, u32)]> {
+    static PROPERTIES: LazyLock<HashMap<String, Property>> = LazyLock::new(properties);
+    let property = PROPERTIES.get(&key_of(name))?;
+    let plain = property.plain.get_or_init(|| property.source.ranges());
+    Some(if fold && property.folds { property.folded.get_or_init(|| class::folded(plain)) } else { plain })
 }
 
 /// What two spellings of one name have in common.
@@ -36,47 +27,71 @@ fn key_of(name: &str) -> String {
         .collect()
 }
 
-fn named(key: &str, listed: &str) -> bool {
-    listed.bytes().filter(|&byte| byte != b'_').map(|byte| byte.to_ascii_lowercase()).eq(key.bytes())
+/// A property under one of its names.
+struct Property {
+    source: Source,
+    /// Whether Go has further members for it under `(?i)`.
+    folds: bool,
+    plain: OnceLock<Ranges>,
+    folded: OnceLock<Ranges>,
 }
 
-fn category(short: &str) -> Ranges {
-    // The tables are of scalar values, and the surrogates are none.
-    let surrogates = (0xD800, 0xDFFF);
-    match short {
-        "Cs" => vec![surrogates],
-        "C" => {
-            let mut ranges = unicode::ranges_of(r"\p{gc=C}");
-            ranges.push(surrogates);
-            class::normalized(ranges)
+/// Where a property's code points come from.
+#[derive(Clone, Copy)]
+enum Source {
+    Any,
+    Ascii,
+    Assigned,
+    Category(&'static str),
+    Script(&'static str),
+}
+
+impl Source {
+    fn ranges(self) -> Ranges {
+        // The tables are of scalar values, and the surrogates are none.
+        let surrogates = (0xD800, 0xDFFF);
+        match self {
+            Self::Any => class::ANY.to_vec(),
+            Self::Ascii => vec![(0x00, 0x7F)],
+            Self::Assigned => class::negated(&unicode::ranges_of(r"\p{gc=Cn}")),
+            Self::Category("Cs") => vec![surrogates],
+            Self::Category("C") => {
+                let mut ranges = unicode::ranges_of(r"\p{gc=C}");
+                ranges.push(surrogates);
+                class::normalized(ranges)
+            }
+            Self::Category(short) => unicode::ranges_of(&format!(r"\p{{gc={short}}}")),
+            Self::Script(name) => unicode::ranges_of(&format!(r"\p{{sc={name}}}")),
         }
-        _ => unicode::ranges_of(&format!(r"\p{{gc={short}}}")),
     }
 }
 
+/// Every property by the key of each of its names.
+fn properties() -> HashMap<String, Property> {
+    let special = [("Any", Source::Any), ("ASCII", Source::Ascii), ("Assigned", Source::Assigned)];
+    let categories = CATEGORIES
+        .iter()
+        .flat_map(|(short, long)| [(*short, Source::Category(short)), (*long, Source::Category(short))]);
+    let scripts = SCRIPTS.split_ascii_whitespace().map(|name| (name, Source::Script(name)));
+    let named = categories.chain(scripts).chain(special);
+    named
+        .map(|(name, source)| {
+            let property =
+                Property { source, folds: folds(source), plain: OnceLock::new(), folded: OnceLock::new() };
+            (key_of(name), property)
+        })
+        .collect()
+}
+
 /// Whether Go has further members for a property under `(?i)`. It has none for cased letters (LC), so `(?i)\p{LC}` is
-/// not folded there; for every property that is listed neither here nor so, folding adds nothing.
-fn folds(key: &str) -> bool {
-    const FOLDED: &[&str] = &[
-        "l",
-        "letter",
-        "ll",
-        "lowercaseletter",
-        "lt",
-        "titlecaseletter",
-        "lu",
-        "uppercaseletter",
-        "m",
-        "mark",
-        "combiningmark",
-        "mn",
-        "nonspacingmark",
-        "common",
-        "greek",
-        "inherited",
-        "ascii",
-    ];
-    FOLDED.contains(&key)
+/// not folded there; for every other property that is not listed here, folding adds nothing.
+fn folds(source: Source) -> bool {
+    match source {
+        Source::Ascii => true,
+        Source::Any | Source::Assigned => false,
+        Source::Category(short) => matches!(short, "L" | "Ll" | "Lt" | "Lu" | "M" | "Mn"),
+        Source::Script(name) => matches!(name, "Common" | "Greek" | "Inherited"),
+    }
 }
 
 /// The general categories, each with one further name; those with two stand twice.
@@ -163,7 +178,7 @@ mod tests {
     fn the_categories_cover_everything_once() {
         let parts: Ranges = ["L", "M", "N", "P", "S", "Z", "C"]
             .iter()
-            .flat_map(|name| find(name, false).unwrap_or_default())
+            .flat_map(|name| find(name, false).unwrap_or_default().to_vec())
             .collect();
         let held: u32 = parts.iter().map(|(low, high)| high - low + 1).sum();
         assert_eq!(held, class::MAX_CODE_POINT + 1);
@@ -200,24 +215,25 @@ mod tests {
     #[test]
     fn folding_is_asked_exactly_where_it_adds_something() {
         let names = CATEGORIES.iter().flat_map(|(short, long)| [*short, *long]);
+        let properties = properties();
         for name in names.chain(SCRIPTS.split_ascii_whitespace()).chain(["Any", "ASCII", "Assigned"]) {
             let plain = find(name, false).unwrap_or_default();
-            let adds = class::folded(&plain) != plain;
-            let listed = folds(&key_of(name));
-            assert!(adds == listed || matches!(name, "LC" | "Cased_Letter"), "{name}: {adds} {listed}");
+            let adds = class::folded(plain) != plain;
+            let folds = properties[&key_of(name)].folds;
+            assert!(adds == folds || matches!(name, "LC" | "Cased_Letter"), "{name}: {adds} {folds}");
         }
     }
 
     #[test]
     fn surrogates_and_unassigned_belong_to_other() {
-        assert_eq!(find("Cs", false), Some(vec![(0xD800, 0xDFFF)]));
+        assert_eq!(find("Cs", false), Some(&[(0xD800, 0xDFFF)][..]));
         let other = find("C", false).unwrap_or_default();
         assert!(
-            unicode::contains(&other, 0xD900)
-                && unicode::contains(&other, 0x378)
-                && unicode::contains(&other, 0)
+            unicode::contains(other, 0xD900)
+                && unicode::contains(other, 0x378)
+                && unicode::contains(other, 0)
         );
         let assigned = find("Assigned", false).unwrap_or_default();
-        assert!(!unicode::contains(&assigned, 0x378) && unicode::contains(&assigned, 0x41));
+        assert!(!unicode::contains(assigned, 0x378) && unicode::contains(assigned, 0x41));
     }
 }
