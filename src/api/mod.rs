@@ -11,6 +11,7 @@ pub mod conditions;
 pub mod crd;
 pub mod kind;
 pub mod names;
+pub mod phases;
 pub mod postgresql_database;
 pub mod postgresql_instance;
 pub mod postgresql_tenant;

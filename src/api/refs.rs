@@ -2,18 +2,20 @@
 //!
 //! A name locates, a UID identifies: only a reference with a UID says which object is meant once and for all.
 
+#![allow(unreachable_pub, reason = "the schema derive makes a public copy of each type inside a function")]
+
 use kube::KubeSchema;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::cel;
 
-/// The name of an object of a kind that the field fixes.
+/// The PostgreSQLInstance that is meant.
 #[derive(Clone, Debug, Default, Deserialize, Eq, KubeSchema, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct InstanceRef {
     /// Name of the PostgreSQLInstance. Required; a DNS subdomain of at most 253 characters. An Instance that does not
-    /// exist yet is accepted; until it exists Ready is False with reason InstanceNotFound.
+    /// exist yet is accepted with a warning; until it exists Ready is False with reason InstanceNotFound.
     #[schemars(length(min = 1, max = 253))]
     #[x_kube(validation = cel::dns_subdomain("PostgreSQLInstance"))]
     pub name: String,
@@ -34,15 +36,16 @@ pub struct DatabaseRef {
 #[derive(Clone, Debug, Default, Deserialize, Eq, KubeSchema, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TenantRef {
-    /// Namespace of the PostgreSQLTenant. Required.
+    /// Namespace of the PostgreSQLTenant. Required; a DNS label of at most 63 characters.
     #[schemars(length(min = 1, max = 63))]
-    #[x_kube(validation = cel::dns_label("namespace"))]
+    #[x_kube(validation = cel::namespace_name())]
     pub namespace: String,
-    /// Name of the PostgreSQLTenant. Required.
+    /// Name of the PostgreSQLTenant. Required; a DNS subdomain of at most 253 characters.
     #[schemars(length(min = 1, max = 253))]
     #[x_kube(validation = cel::dns_subdomain("PostgreSQLTenant"))]
     pub name: String,
-    /// UID of the PostgreSQLTenant. Required: a new tenant of the same name never inherits a binding.
+    /// UID of the PostgreSQLTenant. Required, at most 128 characters: a new Tenant of the same name never inherits a
+    /// binding.
     #[schemars(length(min = 1, max = 128))]
     pub uid: String,
 }

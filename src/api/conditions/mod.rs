@@ -26,11 +26,22 @@ pub const MAX_CONDITIONS: u32 = 16;
 
 /// What a condition says. Anything but True and False reads as Unknown.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, JsonSchema, Ord, PartialEq, PartialOrd, Serialize)]
+#[schemars(transform = without_descriptions)]
 pub enum ConditionStatus {
+    /// It holds.
     True,
+    /// It does not hold.
     False,
+    /// It could not be decided.
     #[default]
     Unknown,
+}
+
+/// Words with descriptions of their own are listed by schemars as alternatives; a plain list is what the API server reads.
+fn without_descriptions(schema: &mut schemars::Schema) {
+    schema.remove("oneOf");
+    schema.insert("type".to_owned(), "string".into());
+    schema.insert("enum".to_owned(), serde_json::json!(["True", "False", "Unknown"]));
 }
 
 impl ConditionStatus {

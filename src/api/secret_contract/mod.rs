@@ -51,20 +51,68 @@ pub mod limits {
     shortname = "sctr",
     category = "secrets-contracts",
     namespaced,
-    status = "SecretContractStatus"
+    status = "SecretContractStatus",
+    doc = "A contract about one Secret of its namespace: which keys it must hold and what their values must look like, \
+           which ExternalSecret produces it, which workloads must consume it, and how old it may be. Whether it is \
+           kept stands in the condition Ready.",
+    printcolumn(
+        name = "Ready",
+        type_ = "string",
+        json_path = ".status.conditions[?(@.type==\"Ready\")].status"
+    ),
+    printcolumn(
+        name = "Reason",
+        type_ = "string",
+        json_path = ".status.conditions[?(@.type==\"Ready\")].reason"
+    ),
+    printcolumn(name = "Secret", type_ = "string", json_path = ".spec.secretRef.name"),
+    printcolumn(name = "Missing", type_ = "integer", json_path = ".status.missingKeyCount"),
+    printcolumn(name = "Violations", type_ = "integer", json_path = ".status.violationCount"),
+    printcolumn(name = "Age", type_ = "date", json_path = ".metadata.creationTimestamp"),
+    printcolumn(
+        name = "Message",
+        type_ = "string",
+        json_path = ".status.conditions[?(@.type==\"Ready\")].message",
+        priority = 1
+    )
 )]
 pub struct SecretContractSpec {
+    /// The Secret that the contract is about, in the contract's own namespace. Required. Counts in Ready through
+    /// SecretExists. It may be changed later; many contracts may name one Secret, and each is judged alone.
     pub secret_ref: SecretRef,
+    /// The rules of the Secret's keys, at most 256, each `name` once. Omitted or empty: the Secret only has to exist.
+    /// Counts in Ready through KeysValid. Keys of the Secret that no rule names are not judged.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(
+        length(max = 256),
+        extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["name"])
+    )]
     pub required_keys: Vec<RequiredKey>,
+    /// The ExternalSecret that produces the Secret. Omitted: ExternalSecretReady is True with reason NotConfigured.
+    /// Counts in Ready only with `policy.requireExternalSecretReady`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub external_secret_ref: Option<ExternalSecretRef>,
+    /// The workloads that must consume the Secret, at most 16, each `apiVersion`, `kind` and `name` once. Omitted or
+    /// empty: WorkloadsConfigured is True with reason NotConfigured. Counts in Ready only with
+    /// `policy.requireWorkloadReference`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(
+        length(max = 16),
+        extend(
+            "x-kubernetes-list-type" = "map",
+            "x-kubernetes-list-map-keys" = ["apiVersion", "kind", "name"]
+        )
+    )]
     pub workload_refs: Vec<WorkloadRef>,
+    /// How workloads would be changed to consume the Secret. Omitted: not at all. No effect on Ready.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub injection: Option<Injection>,
+    /// How old the Secret's content may be. Omitted: RotationPolicySatisfied is True with reason NotConfigured. Counts
+    /// in Ready only with `policy.requireRotationPolicy`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rotation: Option<Rotation>,
+    /// Which of the optional checks count in Ready. Omitted: none of them does; their conditions are reported all the
+    /// same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<Policy>,
 }
@@ -73,6 +121,9 @@ pub struct SecretContractSpec {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SecretRef {
+    /// Name of the Secret. Required; a DNS subdomain of at most 253 characters. While there is no such Secret,
+    /// SecretExists and Ready are False.
+    #[schemars(length(min = 1, max = 253))]
     pub name: String,
 }
 
@@ -80,21 +131,45 @@ pub struct SecretRef {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RequiredKey {
+    /// The key in the Secret's data. Required and unique in the list; letters, digits, `-`, `_` and `.`, at most 253
+    /// characters, neither `.` nor beginning with `..`.
+    #[schemars(length(min = 1, max = 253))]
     pub name: String,
+    /// Whether the key must be present. Omitted: true. An absent key then makes KeysValid False; with false an absent
+    /// key is skipped, but a present one is still judged by all its rules.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub required: Option<bool>,
+    /// Whether a present key must hold at least one byte. Omitted: true. Nothing is trimmed: a blank is a byte. May not
+    /// be true together with `maxLength: 0`. An empty value makes KeysValid False and is not judged further.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub non_empty: Option<bool>,
+    /// Fewest bytes of the decoded value, 0 to 1048576 and no more than `maxLength`. Omitted: no lower bound. A shorter
+    /// value makes KeysValid False.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 1_048_576))]
     pub min_length: Option<i64>,
+    /// Most bytes of the decoded value, 0 to 1048576 and no less than `minLength`; 0 needs `nonEmpty: false`. Omitted:
+    /// no upper bound. A longer value makes KeysValid False.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 1_048_576))]
     pub max_length: Option<i64>,
+    /// Regular expression in Go syntax that must match somewhere in the decoded value; write `^` and `$` to match all
+    /// of it. 1 to 1024 bytes. Omitted: no rule. A value that does not match makes KeysValid False; one larger than
+    /// 1 MiB is not read and makes it Unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 1024))]
     pub pattern: Option<String>,
+    /// What the decoded value must be: None (anything), JSON (valid JSON, scalars included), URI (an absolute URI with
+    /// a scheme; nothing is fetched), or PEM (one or more PEM blocks and nothing else). Omitted: None. A value that is
+    /// not valid makes KeysValid False.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("enum" = Format::VALUES))]
     pub format: Option<String>,
+    /// The environment variable in which workloads must receive the key. A letter or `_`, then letters, digits and `_`;
+    /// at most 253 characters; unique in the list, also against keys whose own name is used as the variable. Omitted: no
+    /// mapping is asked for. Counts only in WorkloadsConfigured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 253))]
     pub env_name: Option<String>,
 }
 
@@ -102,7 +177,13 @@ pub struct RequiredKey {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ExternalSecretRef {
+    /// Name of the ExternalSecret in the contract's namespace. Required; a DNS subdomain of at most 253 characters. It
+    /// must produce the very Secret that `secretRef` names, or ExternalSecretReady is False.
+    #[schemars(length(min = 1, max = 253))]
     pub name: String,
+    /// Group and version of the ExternalSecret, for example `external-secrets.io/v1`. Required; one of the versions
+    /// that the installation allows.
+    #[schemars(length(min = 1, max = 317))]
     pub api_version: String,
 }
 
@@ -110,15 +191,31 @@ pub struct ExternalSecretRef {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WorkloadRef {
+    /// Group and version of the workload. Required; `apps/v1`.
     #[schemars(extend("enum" = effective::WORKLOAD_API_VERSIONS))]
     pub api_version: String,
+    /// Kind of the workload. Required; Deployment, StatefulSet or DaemonSet.
     #[schemars(extend("enum" = WorkloadKind::VALUES))]
     pub kind: String,
+    /// Name of the workload in the contract's namespace. Required; a DNS subdomain of at most 253 characters. While it
+    /// does not exist WorkloadsConfigured is False.
+    #[schemars(length(min = 1, max = 253))]
     pub name: String,
+    /// The containers that must receive every required key, 1 to 32 names, each once. Omitted: every regular container.
+    /// A name that the pod template does not have makes WorkloadsConfigured False.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(
+        length(min = 1, max = 32),
+        inner(length(min = 1, max = 63)),
+        extend("x-kubernetes-list-type" = "set")
+    )]
     pub containers: Vec<String>,
+    /// Whether init containers, native sidecars among them, are judged too: all of them, or those that `containers`
+    /// lists. Omitted: false; listing an init container then makes WorkloadsConfigured False.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub include_init_containers: Option<bool>,
+    /// How the containers must consume the Secret: EnvVars (environment variables), Volume (mounted files), or Any
+    /// (either way, key by key). Omitted: Any. Decides WorkloadsConfigured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("enum" = Consumption::VALUES))]
     pub consumption: Option<String>,
@@ -128,7 +225,9 @@ pub struct WorkloadRef {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Injection {
+    /// Must be Disabled in this version, which never changes a workload. Omitted: Disabled. No effect on Ready.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 63))]
     pub mode: Option<String>,
 }
 
@@ -136,22 +235,34 @@ pub struct Injection {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Rotation {
+    /// Must be false in this version, which never restarts a workload. Omitted: false. No effect on Ready, ever.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub restart_on_change: Option<bool>,
+    /// How long after its declared rotation time the content may be used: a Go duration such as `720h` or `24h30m`
+    /// (days and weeks are not units of it), longer than zero and at most 87600h, ten years. Omitted: no limit. An older
+    /// Secret makes RotationPolicySatisfied False.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 64))]
     pub max_age: Option<String>,
+    /// The annotation on the Secret that declares when it was last rotated, as an RFC 3339 time. An annotation key with
+    /// a prefix, outside kubernetes.io and k8s.io; only together with `maxAge`. Omitted:
+    /// `secrets.codepop.tech/rotated-at`. A missing, malformed or future time makes RotationPolicySatisfied False.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 317))]
     pub rotated_at_annotation: Option<String>,
 }
 
-/// Which optional checks count in Ready.
+/// Which of the optional checks count in Ready.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Policy {
+    /// Whether ExternalSecretReady counts in Ready. Omitted: false. True needs `externalSecretRef`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub require_external_secret_ready: Option<bool>,
+    /// Whether WorkloadsConfigured counts in Ready. Omitted: false. True needs at least one entry of `workloadRefs`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub require_workload_reference: Option<bool>,
+    /// Whether RotationPolicySatisfied counts in Ready. Omitted: false. True needs `rotation.maxAge`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub require_rotation_policy: Option<bool>,
 }

@@ -1,0 +1,123 @@
+//! The rules of a `PostgreSQLDatabase` that stand on more than one field or on the stored object.
+
+use kube::core::{Reason, Rule};
+
+use super::{frozen_unless, rule};
+
+/// The stored object was neither observed on its Instance nor is bound.
+const NEITHER_OBSERVED_NOR_BOUND: &str =
+    "oldSelf.?status.?instanceUID.orValue('') == '' && !oldSelf.?spec.?tenantRef.hasValue()";
+
+/// `spec.instanceRef` never changes.
+pub fn instance_is_immutable() -> Rule {
+    rule("self == oldSelf", "is immutable: a Database never moves to another Instance")
+        .reason(Reason::FieldValueForbidden)
+}
+
+/// An Import names its credential.
+pub fn import_needs_a_credential() -> Rule {
+    rule(
+        "self.?source.orValue('') != 'Import' || has(self.credentialRef) \
+         || (oldSelf.hasValue() && oldSelf.value().?source.orValue('') == 'Import' \
+         && !has(oldSelf.value().credentialRef))",
+        "source Import needs the place of the existing credential: set mount and path",
+    )
+    .optional_old_self(true)
+    .field_path(".credentialRef")
+    .reason(Reason::FieldValueRequired)
+}
+
+/// A database that Covenant makes gets its credential from Covenant.
+pub fn provision_forbids_a_credential() -> Rule {
+    rule(
+        "self.?source.orValue('') != 'Provision' || !has(self.credentialRef) \
+         || (oldSelf.hasValue() && oldSelf.value().?source.orValue('') == 'Provision' \
+         && has(oldSelf.value().credentialRef))",
+        "may not be set with source Provision, which makes its own credential; remove it, or use source Import for a \
+         database that exists",
+    )
+    .optional_old_self(true)
+    .field_path(".credentialRef")
+    .reason(Reason::FieldValueForbidden)
+}
+
+/// `spec.tenantRef` comes whole and goes whole.
+pub fn tenant_is_set_or_removed_whole() -> Rule {
+    rule(
+        "!has(oldSelf.tenantRef) || !has(self.tenantRef) || self.tenantRef == oldSelf.tenantRef",
+        "may be set where there is none and removed as a whole, but never changed",
+    )
+    .field_path(".tenantRef")
+    .reason(Reason::FieldValueForbidden)
+}
+
+/// `spec.database` is fixed once the database was observed or bound.
+pub fn database_is_frozen() -> Rule {
+    frozen_unless(
+        NEITHER_OBSERVED_NOR_BOUND,
+        "spec.database",
+        "cannot be changed once the database was observed on its server or bound; make a new PostgreSQLDatabase for \
+         another database",
+    )
+}
+
+/// `spec.loginRole` is fixed once the database was observed or bound.
+pub fn login_role_is_frozen() -> Rule {
+    frozen_unless(
+        NEITHER_OBSERVED_NOR_BOUND,
+        "spec.loginRole",
+        "cannot be changed once the database was observed on its server or bound",
+    )
+}
+
+/// `spec.source` is fixed once the database was observed or bound.
+pub fn source_is_frozen() -> Rule {
+    frozen_unless(
+        NEITHER_OBSERVED_NOR_BOUND,
+        "spec.source",
+        "cannot be changed once the database was observed on its server or bound",
+    )
+}
+
+/// `spec.credentialRef` is fixed once the database was observed or bound.
+pub fn credential_is_frozen() -> Rule {
+    frozen_unless(
+        NEITHER_OBSERVED_NOR_BOUND,
+        "spec.credentialRef",
+        "cannot be changed once the database was observed on its server or bound; rotate the credential in its place",
+    )
+}
+
+/// `spec.reclaimPolicy` is fixed from the release on. For a database that is being deleted an admission policy says the
+/// same: CEL cannot see a deletion.
+pub fn policy_is_frozen() -> Rule {
+    frozen_unless(
+        "!oldSelf.?status.?release.hasValue()",
+        "spec.reclaimPolicy",
+        "cannot be changed while the database is being released; it can be once it was re-opened",
+    )
+}
+
+/// A mount or path has no empty segment and none that would climb.
+pub fn segments_are_plain() -> Rule {
+    rule(
+        "self.split('/').all(segment, !(segment in ['', '.', '..']))",
+        "must not begin or end with '/', nor hold an empty segment, '.' or '..'",
+    )
+}
+
+/// A mount or path means the same inside a URL.
+pub fn characters_are_plain() -> Rule {
+    rule(
+        r"!self.matches('[%?#\\\\\\x00-\\x1f\\x7f]')",
+        "must not hold '%', '?', '#', a backslash or a control character: it is written as it is, without escapes",
+    )
+}
+
+/// `spec.credentialRef.path` is the logical path.
+pub fn path_is_logical() -> Rule {
+    rule(
+        "!self.matches('^(data|metadata)(/|$)')",
+        "must be the path inside the mount as people write it, without the store's own 'data/' or 'metadata/' in front",
+    )
+}

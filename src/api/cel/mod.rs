@@ -1,0 +1,129 @@
+//! The CEL rules of the database kinds, as they stand in the definitions.
+//!
+//! Three demands hold for each of them, because the API server applies rules to every write, also of labels, status
+//! and finalizers, and also to objects that were stored before the rule:
+//!
+//! - It never raises an error. An error is not forgiven on an unchanged object, and would keep it from losing its last
+//!   finalizer. So fields are read with `.?`, and nothing is converted, indexed or parsed.
+//! - It sits on the field that it judges, or compares old and new, or spares what was already stored (`optionalOldSelf`).
+//! - Its message says what to write instead, and never needs a number made into text, which costs too much.
+//!
+//! `SecretContract` has no rules here: all that its schema cannot say comes from the webhook in one answer.
+
+pub mod database;
+pub mod instance;
+pub mod tenant;
+
+use kube::core::{Message, Reason, Rule};
+
+/// What names of databases and roles on the server look like.
+pub const IDENTIFIER: &str = "^[a-z][a-z0-9_]{0,62}$";
+/// Databases that every server has for itself.
+pub const RESERVED_DATABASES: &[&str] = &["postgres", "template0", "template1"];
+/// Role names that PostgreSQL keeps for itself, besides all that begin with `pg_`.
+pub const RESERVED_ROLES: &[&str] = &["none", "public"];
+
+/// A rule with a fixed message.
+fn rule(expression: impl Into<String>, message: impl Into<String>) -> Rule {
+    Rule::new(expression).message(Message::Message(message.into()))
+}
+
+/// A rule whose message is the result of an expression.
+fn rule_saying(expression: impl Into<String>, message: impl Into<String>) -> Rule {
+    Rule::new(expression).message(Message::Expression(message.into()))
+}
+
+/// The words as a CEL list of strings.
+fn list(words: &[&str]) -> String {
+    format!("['{}']", words.join("', '"))
+}
+
+/// The words as a person reads them.
+fn quoted(words: &[&str]) -> String {
+    format!("'{}'", words.join("', '"))
+}
+
+/// An expression that gives the end of a message, `, for example 'orders_db'`: the name `name` turned into one that fits
+/// [`IDENTIFIER`] and is not `reserved` (an expression over `n`), with `prefix` in front where it takes one. Empty where
+/// that does not help.
+fn proposal(name: &str, reserved: &str, prefix: &str) -> String {
+    let plain = format!("{name}.lowerAscii().replace('-', '_').replace('.', '_')");
+    format!(
+        "[{plain}].map(n, n.matches('^[a-z]') && !({reserved}) ? n : '{prefix}' + n)\
+         .map(n, size(n) > 63 ? n.substring(0, 63) : n)\
+         .map(n, n.matches('{IDENTIFIER}') ? ', for example \\'' + n + '\\'' : '').join()"
+    )
+}
+
+/// Whether `name` is reserved for databases.
+fn reserved_database(name: &str) -> String {
+    format!("{name} in {}", list(RESERVED_DATABASES))
+}
+
+/// Whether `name` is reserved for roles.
+fn reserved_role(name: &str) -> String {
+    format!("{name}.startsWith('pg_') || {name} in {}", list(RESERVED_ROLES))
+}
+
+/// The field holds the name of an object of `kind`: a DNS subdomain.
+pub fn dns_subdomain(kind: &str) -> Rule {
+    rule(
+        "!format.dns1123Subdomain().validate(self).hasValue()",
+        format!(
+            "must be the name of a {kind}: lower-case letters, digits, '-' and '.', beginning and ending with a \
+             letter or digit"
+        ),
+    )
+}
+
+/// The field holds the name of a namespace: a DNS label.
+pub fn namespace_name() -> Rule {
+    rule(
+        "!format.dns1123Label().validate(self).hasValue()",
+        "must be the name of a namespace: lower-case letters, digits and '-', beginning and ending with a letter or \
+         digit",
+    )
+}
+
+/// The field holds a key of a Secret.
+pub fn secret_key() -> Rule {
+    rule(
+        "self.matches('^[-._a-zA-Z0-9]+$') && self != '.' && !self.startsWith('..')",
+        "must be a key of a Secret: letters, digits, '-', '_' and '.', neither '.' nor beginning with '..'",
+    )
+}
+
+/// The field holds a name on the server that fits [`IDENTIFIER`]; the message proposes one.
+pub fn identifier() -> Rule {
+    rule_saying(
+        format!("self.matches('{IDENTIFIER}')"),
+        format!("'must match {IDENTIFIER}' + {}", proposal("self", "false", "db_")),
+    )
+}
+
+/// The field does not hold one of [`RESERVED_DATABASES`].
+pub fn database_not_reserved() -> Rule {
+    rule(
+        format!("!({})", reserved_database("self")),
+        format!("must not be a database that the server has for itself: {}", quoted(RESERVED_DATABASES)),
+    )
+}
+
+/// The field does not hold a role name that PostgreSQL keeps for itself.
+pub fn role_not_reserved() -> Rule {
+    rule(
+        format!("!({})", reserved_role("self")),
+        format!(
+            "must not be a role name that PostgreSQL keeps for itself: {}, or one that begins with 'pg_'",
+            quoted(RESERVED_ROLES)
+        ),
+    )
+}
+
+/// The field at `path` below the root changes only while `free` holds of the stored object.
+fn frozen_unless(free: &str, path: &str, message: &str) -> Rule {
+    let read = format!(".{path}").replace('.', ".?");
+    rule(format!("({free}) || self{read} == oldSelf{read}"), message)
+        .field_path(format!(".{path}"))
+        .reason(Reason::FieldValueForbidden)
+}

@@ -1,0 +1,127 @@
+//! The rules of a `PostgreSQLTenant` that stand on more than one field or on the stored object.
+
+use kube::core::{Reason, Rule};
+
+use super::{IDENTIFIER, frozen_unless, proposal, reserved_database, reserved_role, rule, rule_saying};
+
+/// Binding has not begun; from then on the target stays as it was written. A phase of a later version counts as begun.
+const NOT_BEGUN: &str = "oldSelf.?status.?phase.orValue('') in ['', 'Pending']";
+
+const FROZEN_TARGET: &str = "cannot be changed once binding has begun: a Tenant never moves to another database; make a new Tenant instead";
+
+/// Not both sources.
+pub fn not_both_sources() -> Rule {
+    rule(
+        "!has(self.provision) || !has(self.databaseRef) \
+         || (oldSelf.hasValue() && has(oldSelf.value().provision) && has(oldSelf.value().databaseRef))",
+        "may not be set together with provision; keep provision for a new database, or databaseRef for an existing one",
+    )
+    .optional_old_self(true)
+    .field_path(".databaseRef")
+    .reason(Reason::FieldValueForbidden)
+}
+
+/// One source at least.
+pub fn one_source() -> Rule {
+    rule(
+        "has(self.provision) || has(self.databaseRef) \
+         || (oldSelf.hasValue() && !has(oldSelf.value().provision) && !has(oldSelf.value().databaseRef))",
+        "must have provision for a new database, or databaseRef for an existing one",
+    )
+    .optional_old_self(true)
+    .reason(Reason::FieldValueRequired)
+}
+
+/// Without `spec.provision.database` the Tenant's own name must fit.
+pub fn default_database_fits() -> Rule {
+    default_fits("database", &reserved_database("self.metadata.name"), &reserved_database("n"), "db_")
+}
+
+/// Without `spec.provision.loginRole` the Tenant's own name must fit.
+pub fn default_login_role_fits() -> Rule {
+    default_fits("loginRole", &reserved_role("self.metadata.name"), &reserved_role("n"), "role_")
+}
+
+fn default_fits(field: &str, reserved: &str, proposal_reserved: &str, prefix: &str) -> Rule {
+    let omitted = |object: &str| {
+        format!("{object}.?spec.?provision.hasValue() && !{object}.?spec.?provision.?{field}.hasValue()")
+    };
+    rule_saying(
+        format!(
+            "!({}) || (self.metadata.name.matches('{IDENTIFIER}') && !({reserved})) || (oldSelf.hasValue() && {})",
+            omitted("self"),
+            omitted("oldSelf.value()")
+        ),
+        format!(
+            "'the default, the name of the Tenant, cannot be used; set a name that matches {IDENTIFIER} and is not \
+             reserved' + {}",
+            proposal("self.metadata.name", proposal_reserved, prefix)
+        ),
+    )
+    .optional_old_self(true)
+    .field_path(format!(".spec.provision.{field}"))
+    .reason(Reason::FieldValueRequired)
+}
+
+/// The delivered object gets a name that Kubernetes accepts. A stored fault is spared while it grows no worse.
+pub fn delivery_name_fits() -> Rule {
+    let instance = |object: &str| format!("size({object}.?spec.?provision.?instanceRef.?name.orValue(''))");
+    rule(
+        format!(
+            "{} + size(self.metadata.name) <= 241 || (oldSelf.hasValue() && {} <= {})",
+            instance("self"),
+            instance("self"),
+            instance("oldSelf.value()")
+        ),
+        "must have at most 241 characters together with the name of the Tenant, because the delivered object is \
+         named '<instance>-<tenant>-postgresql'; use a shorter name for one of them",
+    )
+    .optional_old_self(true)
+    .field_path(".spec.provision.instanceRef.name")
+}
+
+/// `spec.provision` is fixed once binding has begun.
+pub fn provision_is_frozen() -> Rule {
+    frozen_unless(NOT_BEGUN, "spec.provision", FROZEN_TARGET)
+}
+
+/// `spec.databaseRef` is fixed once binding has begun.
+pub fn database_ref_is_frozen() -> Rule {
+    frozen_unless(NOT_BEGUN, "spec.databaseRef", FROZEN_TARGET)
+}
+
+/// `spec.secretName` is fixed once binding has begun.
+pub fn secret_name_is_frozen() -> Rule {
+    frozen_unless(
+        NOT_BEGUN,
+        "spec.secretName",
+        "cannot be changed once binding has begun: workloads would lose the Secret; make a new Tenant instead",
+    )
+}
+
+/// An extension that was installed stays in `spec.extensions`. One that was removed before it was installed, and is in
+/// `status` since, must not block the object: so only what the stored `spec` still holds is judged.
+pub fn installed_extensions_stay() -> Rule {
+    const STORED: &str = "oldSelf.?spec.?extensions.orValue([])";
+    const INSTALLED: &str = "oldSelf.?status.?installedExtensions.orValue([])";
+    const WANTED: &str = "self.?spec.?extensions.orValue([])";
+    rule_saying(
+        format!("{STORED}.all(e, !(e in {INSTALLED}) || e in {WANTED})"),
+        format!(
+            "'extensions that are installed cannot be removed; put back: ' \
+             + {STORED}.filter(e, e in {INSTALLED} && !(e in {WANTED})).join(', ')"
+        ),
+    )
+    .field_path(".spec.extensions")
+    .reason(Reason::FieldValueForbidden)
+}
+
+/// Names of extensions are as PostgreSQL has them. A name that was stored before is spared.
+pub fn extensions_are_names() -> Rule {
+    rule(
+        "self.all(e, e.matches('^[A-Za-z0-9_]+(-[A-Za-z0-9_]+)*$') || (oldSelf.hasValue() && e in oldSelf.value()))",
+        "must be names of extensions: letters, digits and '_', with single '-' between them (e.g. 'pg_trgm', \
+         'uuid-ossp')",
+    )
+    .optional_old_self(true)
+}
