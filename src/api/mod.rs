@@ -18,6 +18,7 @@ pub mod postgresql_tenant;
 pub mod raw;
 pub mod refs;
 pub mod secret_contract;
+pub mod texts;
 mod words;
 
 pub use kind::Kind;

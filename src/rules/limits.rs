@@ -14,3 +14,6 @@ pub const NAME_CHARACTERS: usize = 253;
 
 /// The longest name of a container, in characters.
 pub const LABEL_CHARACTERS: usize = 63;
+
+/// How many characters the names of Instance and Tenant may have together: what is delivered is named after both.
+pub const DELIVERED_NAMES_CHARACTERS: usize = 241;

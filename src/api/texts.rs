@@ -1,0 +1,81 @@
+//! What the PostgreSQL kinds' rules say to a person. The CEL of the definitions and the rules of webhook and command line
+//! speak with these words, so that a fault reads the same wherever it is found.
+
+/// What names of databases and roles on the server look like.
+pub const IDENTIFIER: &str = "^[a-z][a-z0-9_]{0,62}$";
+/// Databases that every server has for itself.
+pub const RESERVED_DATABASES: &[&str] = &["postgres", "template0", "template1"];
+/// Role names that PostgreSQL keeps for itself, besides all that begin with `pg_`.
+pub const RESERVED_ROLES: &[&str] = &["none", "public"];
+
+/// Both sources of a Tenant are set.
+pub const NOT_BOTH_SOURCES: &str = "may not be set together with provision; keep provision for a new database, or databaseRef for an existing one";
+/// No source of a Tenant is set.
+pub const ONE_SOURCE: &str = "must have provision for a new database, or databaseRef for an existing one";
+/// The names of Instance and Tenant are too long together.
+pub const DELIVERED_NAME: &str = "must have at most 241 characters together with the name of the Tenant, because the delivered object is named '<instance>-<tenant>-postgresql'; use a shorter name for one of them";
+/// A list of extensions holds something that is no name.
+pub const EXTENSION_NAMES: &str = "must be names of extensions: letters, digits and '_', with single '-' between them (e.g. 'pg_trgm', 'uuid-ossp')";
+/// An import has no credential.
+pub const IMPORT_NEEDS_A_CREDENTIAL: &str =
+    "source Import needs the place of the existing credential: set mount and path";
+/// A database that Covenant makes has a credential of its own.
+pub const PROVISION_FORBIDS_A_CREDENTIAL: &str = "may not be set with source Provision, which makes its own credential; remove it, or use source Import for a database that exists";
+/// A mount or path has segments that are empty or climb.
+pub const PLAIN_SEGMENTS: &str =
+    "must not begin or end with '/', nor hold an empty segment, '.' or '..'";
+/// A mount or path holds characters that mean something in a URL.
+pub const PLAIN_CHARACTERS: &str = "must not hold '%', '?', '#', a backslash or a control character: it is written as it is, without escapes";
+/// A path begins with the store's own prefix.
+pub const LOGICAL_PATH: &str = "must be the path inside the mount as people write it, without the store's own 'data/' or 'metadata/' in front";
+/// A host is no DNS name.
+pub const HOST_IS_A_DNS_NAME: &str = "must be a DNS name in lower case: labels of at most 63 letters, digits and '-', joined by '.', without a dot at the end (e.g. 'db.example.com')";
+/// A host is an address.
+pub const HOST_IS_NOT_AN_ADDRESS: &str =
+    "must be a DNS name whose last label is not all digits; an address belongs in hostaddr";
+/// An address is none.
+pub const HOSTADDR_IS_AN_ADDRESS: &str = "must be one IPv4 or IPv6 address, without brackets, port or zone (e.g. '192.0.2.10' or '2001:db8::10')";
+/// A database's name is longer than a server holds.
+pub const FITS_THE_SERVER: &str = "must have at most 63 bytes, none of them zero";
+/// A name is no namespace's.
+pub const NAMESPACE_NAME: &str = "must be the name of a namespace: lower-case letters, digits and '-', beginning and ending with a letter or digit";
+/// A text is no key of a Secret.
+pub const SECRET_KEY: &str = "must be a key of a Secret: letters, digits, '-', '_' and '.', neither '.' nor beginning with '..'";
+
+/// A name on the server does not fit; a proposal may follow.
+pub fn identifier() -> String {
+    format!("must match {IDENTIFIER}")
+}
+
+/// The name of the Tenant cannot stand in for a name on the server; a proposal may follow.
+pub fn default_name() -> String {
+    format!(
+        "the default, the name of the Tenant, cannot be used; set a name that matches {IDENTIFIER} and is not reserved"
+    )
+}
+
+/// A text is no name of an object of `kind`.
+pub fn dns_subdomain(kind: &str) -> String {
+    format!(
+        "must be the name of a {kind}: lower-case letters, digits, '-' and '.', beginning and ending with a letter or \
+         digit"
+    )
+}
+
+/// A database's name is one of [`RESERVED_DATABASES`].
+pub fn database_not_reserved() -> String {
+    format!("must not be a database that the server has for itself: {}", quoted(RESERVED_DATABASES))
+}
+
+/// A role's name is reserved.
+pub fn role_not_reserved() -> String {
+    format!(
+        "must not be a role name that PostgreSQL keeps for itself: {}, or one that begins with 'pg_'",
+        quoted(RESERVED_ROLES)
+    )
+}
+
+/// The words as a person reads them.
+fn quoted(words: &[&str]) -> String {
+    format!("'{}'", words.join("', '"))
+}
