@@ -22,8 +22,7 @@ pub const IMPORT_NEEDS_A_CREDENTIAL: &str =
 /// A database that Covenant makes has a credential of its own.
 pub const PROVISION_FORBIDS_A_CREDENTIAL: &str = "may not be set with source Provision, which makes its own credential; remove it, or use source Import for a database that exists";
 /// A mount or path has segments that are empty or climb.
-pub const PLAIN_SEGMENTS: &str =
-    "must not begin or end with '/', nor hold an empty segment, '.' or '..'";
+pub const PLAIN_SEGMENTS: &str = "must not begin or end with '/', nor hold an empty segment, '.' or '..'";
 /// A mount or path holds characters that mean something in a URL.
 pub const PLAIN_CHARACTERS: &str = "must not hold '%', '?', '#', a backslash or a control character: it is written as it is, without escapes";
 /// A path begins with the store's own prefix.
@@ -34,13 +33,15 @@ pub const HOST_IS_A_DNS_NAME: &str = "must be a DNS name in lower case: labels o
 pub const HOST_IS_NOT_AN_ADDRESS: &str =
     "must be a DNS name whose last label is not all digits; an address belongs in hostaddr";
 /// An address is none.
-pub const HOSTADDR_IS_AN_ADDRESS: &str = "must be one IPv4 or IPv6 address, without brackets, port or zone (e.g. '192.0.2.10' or '2001:db8::10')";
+pub const HOSTADDR_IS_AN_ADDRESS: &str =
+    "must be one IPv4 or IPv6 address, without brackets, port or zone (e.g. '192.0.2.10' or '2001:db8::10')";
 /// A database's name is longer than a server holds.
 pub const FITS_THE_SERVER: &str = "must have at most 63 bytes, none of them zero";
 /// A name is no namespace's.
 pub const NAMESPACE_NAME: &str = "must be the name of a namespace: lower-case letters, digits and '-', beginning and ending with a letter or digit";
 /// A text is no key of a Secret.
-pub const SECRET_KEY: &str = "must be a key of a Secret: letters, digits, '-', '_' and '.', neither '.' nor beginning with '..'";
+pub const SECRET_KEY: &str =
+    "must be a key of a Secret: letters, digits, '-', '_' and '.', neither '.' nor beginning with '..'";
 
 /// A name on the server does not fit; a proposal may follow.
 pub fn identifier() -> String {

@@ -2,6 +2,8 @@
 
 use kube::core::{Reason, Rule};
 
+use crate::api::texts;
+
 use super::{frozen_unless, rule};
 
 /// The stored object was neither observed on its Instance nor is bound.
@@ -20,7 +22,7 @@ pub fn import_needs_a_credential() -> Rule {
         "self.?source.orValue('') != 'Import' || has(self.credentialRef) \
          || (oldSelf.hasValue() && oldSelf.value().?source.orValue('') == 'Import' \
          && !has(oldSelf.value().credentialRef))",
-        "source Import needs the place of the existing credential: set mount and path",
+        texts::IMPORT_NEEDS_A_CREDENTIAL,
     )
     .optional_old_self(true)
     .field_path(".credentialRef")
@@ -33,8 +35,7 @@ pub fn provision_forbids_a_credential() -> Rule {
         "self.?source.orValue('') != 'Provision' || !has(self.credentialRef) \
          || (oldSelf.hasValue() && oldSelf.value().?source.orValue('') == 'Provision' \
          && has(oldSelf.value().credentialRef))",
-        "may not be set with source Provision, which makes its own credential; remove it, or use source Import for a \
-         database that exists",
+        texts::PROVISION_FORBIDS_A_CREDENTIAL,
     )
     .optional_old_self(true)
     .field_path(".credentialRef")
@@ -100,24 +101,15 @@ pub fn policy_is_frozen() -> Rule {
 
 /// A mount or path has no empty segment and none that would climb.
 pub fn segments_are_plain() -> Rule {
-    rule(
-        "self.split('/').all(segment, !(segment in ['', '.', '..']))",
-        "must not begin or end with '/', nor hold an empty segment, '.' or '..'",
-    )
+    rule("self.split('/').all(segment, !(segment in ['', '.', '..']))", texts::PLAIN_SEGMENTS)
 }
 
 /// A mount or path means the same inside a URL.
 pub fn characters_are_plain() -> Rule {
-    rule(
-        r"!self.matches('[%?#\\\\\\x00-\\x1f\\x7f]')",
-        "must not hold '%', '?', '#', a backslash or a control character: it is written as it is, without escapes",
-    )
+    rule(r"!self.matches('[%?#\\\\\\x00-\\x1f\\x7f]')", texts::PLAIN_CHARACTERS)
 }
 
 /// `spec.credentialRef.path` is the logical path.
 pub fn path_is_logical() -> Rule {
-    rule(
-        "!self.matches('^(data|metadata)(/|$)')",
-        "must be the path inside the mount as people write it, without the store's own 'data/' or 'metadata/' in front",
-    )
+    rule("!self.matches('^(data|metadata)(/|$)')", texts::LOGICAL_PATH)
 }

@@ -16,12 +16,7 @@ pub mod tenant;
 
 use kube::core::{Message, Reason, Rule};
 
-/// What names of databases and roles on the server look like.
-pub const IDENTIFIER: &str = "^[a-z][a-z0-9_]{0,62}$";
-/// Databases that every server has for itself.
-pub const RESERVED_DATABASES: &[&str] = &["postgres", "template0", "template1"];
-/// Role names that PostgreSQL keeps for itself, besides all that begin with `pg_`.
-pub const RESERVED_ROLES: &[&str] = &["none", "public"];
+use super::texts::{self, IDENTIFIER, RESERVED_DATABASES, RESERVED_ROLES};
 
 /// A rule with a fixed message.
 fn rule(expression: impl Into<String>, message: impl Into<String>) -> Rule {
@@ -36,11 +31,6 @@ fn rule_saying(expression: impl Into<String>, message: impl Into<String>) -> Rul
 /// The words as a CEL list of strings.
 fn list(words: &[&str]) -> String {
     format!("['{}']", words.join("', '"))
-}
-
-/// The words as a person reads them.
-fn quoted(words: &[&str]) -> String {
-    format!("'{}'", words.join("', '"))
 }
 
 /// An expression that gives the end of a message, `, for example 'orders_db'`: the name `name` turned into one that fits
@@ -67,57 +57,35 @@ fn reserved_role(name: &str) -> String {
 
 /// The field holds the name of an object of `kind`: a DNS subdomain.
 pub fn dns_subdomain(kind: &str) -> Rule {
-    rule(
-        "!format.dns1123Subdomain().validate(self).hasValue()",
-        format!(
-            "must be the name of a {kind}: lower-case letters, digits, '-' and '.', beginning and ending with a \
-             letter or digit"
-        ),
-    )
+    rule("!format.dns1123Subdomain().validate(self).hasValue()", texts::dns_subdomain(kind))
 }
 
 /// The field holds the name of a namespace: a DNS label.
 pub fn namespace_name() -> Rule {
-    rule(
-        "!format.dns1123Label().validate(self).hasValue()",
-        "must be the name of a namespace: lower-case letters, digits and '-', beginning and ending with a letter or \
-         digit",
-    )
+    rule("!format.dns1123Label().validate(self).hasValue()", texts::NAMESPACE_NAME)
 }
 
 /// The field holds a key of a Secret.
 pub fn secret_key() -> Rule {
-    rule(
-        "self.matches('^[-._a-zA-Z0-9]+$') && self != '.' && !self.startsWith('..')",
-        "must be a key of a Secret: letters, digits, '-', '_' and '.', neither '.' nor beginning with '..'",
-    )
+    rule("self.matches('^[-._a-zA-Z0-9]+$') && self != '.' && !self.startsWith('..')", texts::SECRET_KEY)
 }
 
 /// The field holds a name on the server that fits [`IDENTIFIER`]; the message proposes one.
 pub fn identifier() -> Rule {
     rule_saying(
         format!("self.matches('{IDENTIFIER}')"),
-        format!("'must match {IDENTIFIER}' + {}", proposal("self", "false", "db_")),
+        format!("'{}' + {}", texts::identifier(), proposal("self", "false", "db_")),
     )
 }
 
 /// The field does not hold one of [`RESERVED_DATABASES`].
 pub fn database_not_reserved() -> Rule {
-    rule(
-        format!("!({})", reserved_database("self")),
-        format!("must not be a database that the server has for itself: {}", quoted(RESERVED_DATABASES)),
-    )
+    rule(format!("!({})", reserved_database("self")), texts::database_not_reserved())
 }
 
 /// The field does not hold a role name that PostgreSQL keeps for itself.
 pub fn role_not_reserved() -> Rule {
-    rule(
-        format!("!({})", reserved_role("self")),
-        format!(
-            "must not be a role name that PostgreSQL keeps for itself: {}, or one that begins with 'pg_'",
-            quoted(RESERVED_ROLES)
-        ),
-    )
+    rule(format!("!({})", reserved_role("self")), texts::role_not_reserved())
 }
 
 /// The field at `path` below the root changes only while `free` holds of the stored object.

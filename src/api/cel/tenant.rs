@@ -2,7 +2,9 @@
 
 use kube::core::{Reason, Rule};
 
-use super::{IDENTIFIER, frozen_unless, proposal, reserved_database, reserved_role, rule, rule_saying};
+use crate::api::texts::{self, IDENTIFIER};
+
+use super::{frozen_unless, proposal, reserved_database, reserved_role, rule, rule_saying};
 
 /// Binding has not begun; from then on the target stays as it was written. A phase of a later version counts as begun.
 const NOT_BEGUN: &str = "oldSelf.?status.?phase.orValue('') in ['', 'Pending']";
@@ -14,7 +16,7 @@ pub fn not_both_sources() -> Rule {
     rule(
         "!has(self.provision) || !has(self.databaseRef) \
          || (oldSelf.hasValue() && has(oldSelf.value().provision) && has(oldSelf.value().databaseRef))",
-        "may not be set together with provision; keep provision for a new database, or databaseRef for an existing one",
+        texts::NOT_BOTH_SOURCES,
     )
     .optional_old_self(true)
     .field_path(".databaseRef")
@@ -26,7 +28,7 @@ pub fn one_source() -> Rule {
     rule(
         "has(self.provision) || has(self.databaseRef) \
          || (oldSelf.hasValue() && !has(oldSelf.value().provision) && !has(oldSelf.value().databaseRef))",
-        "must have provision for a new database, or databaseRef for an existing one",
+        texts::ONE_SOURCE,
     )
     .optional_old_self(true)
     .reason(Reason::FieldValueRequired)
@@ -53,8 +55,8 @@ fn default_fits(field: &str, reserved: &str, proposal_reserved: &str, prefix: &s
             omitted("oldSelf.value()")
         ),
         format!(
-            "'the default, the name of the Tenant, cannot be used; set a name that matches {IDENTIFIER} and is not \
-             reserved' + {}",
+            "'{}' + {}",
+            texts::default_name(),
             proposal("self.metadata.name", proposal_reserved, prefix)
         ),
     )
@@ -73,8 +75,7 @@ pub fn delivery_name_fits() -> Rule {
             instance("self"),
             instance("oldSelf.value()")
         ),
-        "must have at most 241 characters together with the name of the Tenant, because the delivered object is \
-         named '<instance>-<tenant>-postgresql'; use a shorter name for one of them",
+        texts::DELIVERED_NAME,
     )
     .optional_old_self(true)
     .field_path(".spec.provision.instanceRef.name")
@@ -120,8 +121,7 @@ pub fn installed_extensions_stay() -> Rule {
 pub fn extensions_are_names() -> Rule {
     rule(
         "self.all(e, e.matches('^[A-Za-z0-9_]+(-[A-Za-z0-9_]+)*$') || (oldSelf.hasValue() && e in oldSelf.value()))",
-        "must be names of extensions: letters, digits and '_', with single '-' between them (e.g. 'pg_trgm', \
-         'uuid-ossp')",
+        texts::EXTENSION_NAMES,
     )
     .optional_old_self(true)
 }

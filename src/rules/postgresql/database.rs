@@ -73,10 +73,8 @@ fn credential_place(database: &EffectiveDatabase<'_>, installation: &Installatio
         findings.push(Finding::invalid(rule, FieldPath::dotted(field), Shown::text(text), detail));
     };
     let mut are_plain = true;
-    let places = [
-        ("spec.credentialRef.mount", credential.mount),
-        ("spec.credentialRef.path", credential.path),
-    ];
+    let places =
+        [("spec.credentialRef.mount", credential.mount), ("spec.credentialRef.path", credential.path)];
     for (field, text) in places {
         let Some(text) = text.filter(|text| !text.is_empty()) else { continue };
         if text.split('/').any(|segment| matches!(segment, "" | "." | "..")) {
@@ -97,7 +95,8 @@ fn credential_place(database: &EffectiveDatabase<'_>, installation: &Installatio
         && !is_permitted(&format!("{mount}/{path}"), &installation.credential_paths)
     {
         let permitted = installation.credential_paths.join("', '");
-        let detail = format!("must lie, with its mount, below one of the installation's places: '{permitted}'");
+        let detail =
+            format!("must lie, with its mount, below one of the installation's places: '{permitted}'");
         refuse("spec.credentialRef.path", path, detail);
     }
 }
@@ -106,7 +105,9 @@ fn credential_place(database: &EffectiveDatabase<'_>, installation: &Installatio
 fn is_permitted(place: &str, permitted: &[String]) -> bool {
     permitted.is_empty()
         || permitted.iter().any(|prefix| {
-            place.strip_prefix(prefix.trim_end_matches('/')).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            place
+                .strip_prefix(prefix.trim_end_matches('/'))
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         })
 }
 

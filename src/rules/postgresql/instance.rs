@@ -79,7 +79,8 @@ fn endpoint(instance: &EffectiveInstance<'_>, findings: &mut Findings) {
 /// A DNS name in lower case, with labels of at most 63 characters.
 fn is_dns_name(host: &str) -> bool {
     host.split('.').all(|label| {
-        let ends = |byte: Option<u8>| byte.is_some_and(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
+        let ends =
+            |byte: Option<u8>| byte.is_some_and(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
         (1..=63).contains(&label.len())
             && ends(label.bytes().next())
             && ends(label.bytes().last())

@@ -16,13 +16,7 @@ use crate::api::texts;
 use crate::format::dns_subdomain;
 
 /// Judges the name of an object of `kind` that a field refers to.
-fn reference(
-    rule: RuleId,
-    name: Option<&str>,
-    kind: &str,
-    field: &'static str,
-    findings: &mut Findings,
-) {
+fn reference(rule: RuleId, name: Option<&str>, kind: &str, field: &'static str, findings: &mut Findings) {
     let Some(name) = name else { return };
     if !grammar(name, limits::NAME_CHARACTERS, dns_subdomain).is_empty() {
         let detail = texts::dns_subdomain(kind);
