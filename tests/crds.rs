@@ -1,5 +1,13 @@
 //! The definitions that we ship: the committed files are what the code prints, and what they hold is what they promise.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    clippy::case_sensitive_file_extension_comparisons,
+    missing_docs
+)]
 #![cfg(feature = "cli")]
 
 use std::path::Path;
