@@ -1,11 +1,15 @@
 //! Sets of code points as a pattern builds them: ranges joined, folded and negated in Go's order. Surrogates can occur
 //! in a set, because Go's syntax can name them; no value ever decodes to one, so they match nothing.
 
+use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange};
 
 use crate::go::unicode::{self, Ranges};
+
+/// Sorted, joined ranges, either of a constant table or of one's own.
+pub(super) type SharedRanges = Cow<'static, [(u32, u32)]>;
 
 /// The greatest code point.
 pub(super) const MAX_CODE_POINT: u32 = 0x0010_FFFF;
@@ -50,6 +54,7 @@ pub(super) fn posix(name: &str) -> Option<&'static [(u32, u32)]> {
 /// `ranges` sorted and joined.
 pub(super) fn normalized(mut ranges: Ranges) -> Ranges {
     // Mostly a few sorted runs behind one another, which the stable sort joins in linear time.
+    #[allow(clippy::stable_sort_primitive)]
     ranges.sort();
     let mut joined = Ranges::with_capacity(ranges.len());
     for (low, high) in ranges {
@@ -78,7 +83,9 @@ pub(super) fn unite(ranges: &mut Ranges, others: &[(u32, u32)]) {
     if ranges.is_empty() {
         ranges.extend_from_slice(others);
     } else if others.len() <= FEW {
-        others.iter().for_each(|&range| insert(ranges, range));
+        for &range in others {
+            insert(ranges, range);
+        }
     } else {
         ranges.extend_from_slice(others);
         *ranges = normalized(std::mem::take(ranges));

@@ -1,8 +1,6 @@
 //! What begins with a backslash and stands for one code point or for a class, inside and outside of brackets.
 
-use std::borrow::Cow;
-
-use super::class;
+use super::class::{self, SharedRanges};
 use super::cursor::Cursor;
 use super::error::{PatternCode, PatternError};
 use super::property;
@@ -30,7 +28,7 @@ pub(super) fn group(ranges: &[(u32, u32)], negate: bool, fold: bool) -> Ranges {
 pub(super) fn property_class(
     cursor: &mut Cursor<'_>,
     fold: bool,
-) -> Result<Option<Cow<'static, [(u32, u32)]>>, PatternError> {
+) -> Result<Option<SharedRanges>, PatternError> {
     let start = cursor.position();
     let mut negate = cursor.take("\\P");
     if !negate && !cursor.take("\\p") {

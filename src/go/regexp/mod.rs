@@ -8,6 +8,7 @@
 
 mod bracket;
 mod budget;
+mod cache;
 mod class;
 mod compile;
 mod cursor;
@@ -22,6 +23,7 @@ mod syntax;
 use std::fmt;
 
 pub use budget::{Budget, STEPS_PER_SECRET, STEPS_PER_VALUE, StepsExceeded};
+pub use cache::{CACHE_BYTES, Cache};
 pub use error::{PatternCode, PatternError};
 
 use class::Class;
@@ -81,7 +83,7 @@ impl Program {
         self.instructions.len()
     }
 
-    /// The memory that the program holds, in bytes, for a cache that is bounded by bytes.
+    /// The memory that the program holds, in bytes.
     pub fn size_bytes(&self) -> usize {
         size_of::<Self>()
             + size_of_val(&*self.instructions)
