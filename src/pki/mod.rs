@@ -24,8 +24,8 @@ use std::time::SystemTime;
 
 use jiff::Timestamp;
 use rcgen::{
-    BasicConstraints, CertificateParams, CertifiedIssuer, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa,
-    KeyPair, KeyUsagePurpose, PKCS_ECDSA_P256_SHA256, SanType,
+    BasicConstraints, CertificateParams, CertifiedIssuer, DistinguishedName, DnType, ExtendedKeyUsagePurpose,
+    IsCa, KeyPair, KeyUsagePurpose, PKCS_ECDSA_P256_SHA256, SanType,
 };
 use zeroize::Zeroizing;
 
@@ -182,7 +182,8 @@ impl Authority {
 
     /// Makes a key and signs a certificate for it.
     pub fn issue(&self, request: LeafRequest) -> Result<Pair, Error> {
-        let LeafRequest { common_name, organizations, usage, dns_names, ip_addresses, not_before, not_after } = request;
+        let LeafRequest { common_name, organizations, usage, dns_names, ip_addresses, not_before, not_after } =
+            request;
         let mut params = parameters(&common_name, &organizations, not_before, not_after)?;
         params.use_authority_key_identifier_extension = true;
         params.key_usages = vec![KeyUsagePurpose::DigitalSignature];

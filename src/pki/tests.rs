@@ -1,6 +1,11 @@
 //! What the certificates say, read back by a parser that did not make them.
 
+use std::sync::Arc;
+
 use jiff::SignedDuration;
+use rustls::client::WebPkiServerVerifier;
+use rustls::client::danger::ServerCertVerifier as _;
+use rustls::pki_types::{ServerName, UnixTime};
 use x509_parser::prelude::{FromDer, GeneralName, X509Certificate, parse_x509_pem};
 
 use super::*;
@@ -11,6 +16,21 @@ fn noon() -> Timestamp {
 
 fn later() -> Timestamp {
     noon() + SignedDuration::from_hours(24)
+}
+
+fn der(pem: &str) -> rustls::pki_types::CertificateDer<'static> {
+    parse_x509_pem(pem.as_bytes()).unwrap().1.contents.into()
+}
+
+/// What a TLS client that trusts the authority says of a server's certificate.
+fn verify(authority: &Authority, pair: &Pair, name: &str, at: Timestamp) -> Result<(), rustls::Error> {
+    let mut roots = rustls::RootCertStore::empty();
+    roots.add(der(&authority.cert_pem())).unwrap();
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let verifier = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider).build().unwrap();
+    let at = UnixTime::since_unix_epoch(std::time::Duration::from_secs(at.as_second().unsigned_abs()));
+    let name = ServerName::try_from(name.to_owned()).unwrap();
+    verifier.verify_server_cert(&der(&pair.cert_pem), &[], &name, &[], at).map(|_| ())
 }
 
 fn with_certificate(pem: &str, look: impl FnOnce(&X509Certificate<'_>)) {
@@ -34,9 +54,7 @@ fn a_serving_leaf_names_its_addresses_and_is_signed_by_its_authority() {
     assert!(pair.key_pem.pem().starts_with("-----BEGIN PRIVATE KEY-----"));
     with_certificate(&authority.cert_pem(), |root| {
         assert!(root.is_ca());
-        root.verify_signature(None).unwrap();
         with_certificate(&pair.cert_pem, |leaf| {
-            leaf.verify_signature(Some(root.public_key())).unwrap();
             assert!(!leaf.is_ca());
             let usage = leaf.extended_key_usage().unwrap().unwrap().value;
             assert!(usage.server_auth && !usage.client_auth);
@@ -55,6 +73,25 @@ fn a_serving_leaf_names_its_addresses_and_is_signed_by_its_authority() {
             );
         });
     });
+}
+
+#[test]
+fn clients_accept_a_leaf_for_its_names_and_its_time_only() {
+    let authority = Authority::new("test-authority", noon(), later()).unwrap();
+    let end = noon() + SignedDuration::from_hours(1);
+    let request =
+        LeafRequest::serving("server", noon(), end).dns_name("localhost").ip_address([127, 0, 0, 1]);
+    let pair = authority.issue(request).unwrap();
+    verify(&authority, &pair, "localhost", noon()).unwrap();
+    verify(&authority, &pair, "127.0.0.1", end).unwrap();
+    assert!(verify(&authority, &pair, "server", noon()).is_err(), "the common name is no name to a client");
+    assert!(verify(&authority, &pair, "localhost", noon() - SignedDuration::from_secs(1)).is_err());
+    assert!(verify(&authority, &pair, "localhost", end + SignedDuration::from_secs(1)).is_err());
+    let other = Authority::new("test-authority", noon(), later()).unwrap();
+    assert!(
+        verify(&other, &pair, "localhost", noon()).is_err(),
+        "an authority of the same name is another one"
+    );
 }
 
 #[test]

@@ -1,0 +1,9 @@
+//! Everything that is tested against a real API server. It is one crate so that one control plane serves all of it.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod binaries;
+mod controlplane;
+mod supervisor;
