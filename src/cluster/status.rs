@@ -16,7 +16,7 @@ pub async fn replace(
     api: &Api<DynamicObject>,
     object: &DynamicObject,
     status: &Value,
-) -> Result<(), RequestError> {
+) -> Result<Option<String>, RequestError> {
     let types = object.types.as_ref();
     let name = object.name_any();
     let body = json!({
@@ -38,7 +38,7 @@ pub async fn replace(
         let body: DynamicObject = serde_json::from_value(body).map_err(kube::Error::SerdeError)?;
         api.replace_status(&name, &parameters, &body).await
     };
-    within(action, write).await.map(|_| ())
+    within(action, write).await.map(|written| written.resource_version())
 }
 
 /// `namespace/name`, or the name alone of an object without a namespace.

@@ -1,1 +1,17 @@
 //! The controllers: gather facts, decide by the rules, act, report. No rule lives here.
+//!
+//! [`run`] is the whole process. Each kind has a reconciler that does one pass over one object; [`engine`] watches the
+//! kind, decides when a pass is due, and survives whatever a pass does.
+
+mod contracts;
+mod databases;
+mod engine;
+mod flags;
+mod instances;
+mod metrics;
+mod retry;
+mod run;
+mod secret_index;
+
+pub use flags::Flags;
+pub use run::run;

@@ -1,0 +1,291 @@
+//! One pass over one SecretContract: SHAPE, one read of the Secret, STATE, and the status written if it says something
+//! new.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use jiff::{SignedDuration, Timestamp};
+use kube::api::DynamicObject;
+use kube::{Client, ResourceExt as _};
+use serde_json::Value;
+
+use super::engine::{self, Key, Next, Reconciler, key, panicked};
+use super::metrics::Metrics;
+use super::retry::spread;
+use super::secret_index::SecretIndex;
+use crate::api::Kind;
+use crate::api::conditions::{ConditionStatus, ContractCondition, ContractReason};
+use crate::api::secret_contract::{EffectiveContract, SecretContractStatus};
+use crate::cluster::error::{FailureClass, RequestError};
+use crate::cluster::events::{Events, Importance};
+use crate::cluster::{secrets, status as write};
+use crate::process::clock;
+use crate::rules::facts::{ContractFacts, Lookup, SecretFacts};
+use crate::rules::secret_contract::state::{Report, Settings};
+use crate::rules::{Installation, shape};
+use crate::status::{contract, stored};
+
+/// The shortest time between two writes of one status, however often the Secret changes.
+const BETWEEN_WRITES: Duration = Duration::from_secs(1);
+/// How long to wait until the watch shows what was written before looking again anyway.
+const ECHO: Duration = Duration::from_secs(30);
+/// How soon to look whether the watch shows it.
+const ECHO_PAUSE: Duration = Duration::from_millis(100);
+/// How many reads in a row may fail before a condition says so: one lost answer is no news.
+const SILENT_FAILURES: u32 = 2;
+/// When to look again for a right that is missing, and for an answer that did not come.
+const DENIED: Duration = Duration::from_mins(2);
+const UNANSWERED: Duration = Duration::from_secs(10);
+/// By how much of its length a scheduled check is spread out.
+const JITTER: f64 = 0.1;
+
+/// Everything a pass works with.
+pub(super) struct Contracts {
+    pub(super) client: Client,
+    pub(super) installation: Arc<Installation>,
+    pub(super) settings: Arc<Settings>,
+    pub(super) recheck: Duration,
+    pub(super) events: Events,
+    pub(super) metrics: Metrics,
+    pub(super) index: Arc<SecretIndex>,
+    memory: Mutex<HashMap<Key, Memory>>,
+}
+
+/// What is remembered of a contract between passes. Losing it costs a pass, never a wrong verdict.
+#[derive(Debug, Default)]
+struct Memory {
+    /// Our last write: when, and the version it made until the watch has shown it.
+    written: Option<(Instant, Option<String>)>,
+    /// Reads of the Secret that failed in a row.
+    failed_reads: u32,
+}
+
+impl Contracts {
+    /// Contracts without any memory.
+    pub(super) fn new(
+        client: Client,
+        installation: Arc<Installation>,
+        settings: Arc<Settings>,
+        recheck: Duration,
+        events: Events,
+        metrics: Metrics,
+    ) -> Self {
+        let (index, memory) = (Arc::default(), Mutex::default());
+        Self { client, installation, settings, recheck, events, metrics, index, memory }
+    }
+
+    fn remember<T>(&self, object: &DynamicObject, change: impl FnOnce(&mut Memory) -> T) -> T {
+        let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
+        change(memory.entry(key(object.namespace().as_deref(), &object.name_any())).or_default())
+    }
+
+    /// How long this pass has to wait: until our copy of the object shows our own last write, and so that writes are a
+    /// second apart. A status computed from an older copy would be compared with the wrong one.
+    fn too_early(&self, object: &DynamicObject) -> Option<Duration> {
+        self.remember(object, |memory| {
+            let (at, version) = memory.written.as_ref()?;
+            let age = at.elapsed();
+            if version.is_some() && age < ECHO {
+                return Some(ECHO_PAUSE);
+            }
+            BETWEEN_WRITES.checked_sub(age).filter(|left| !left.is_zero())
+        })
+    }
+
+    /// SHAPE and STATE, with the one read of the Secret between them.
+    async fn judge(&self, object: &DynamicObject, now: Timestamp) -> Result<Judged, RequestError> {
+        let value = Arc::new(spec_alone(object));
+        let (whole, installation) = (value.clone(), self.installation.clone());
+        let shaped = tokio::task::spawn_blocking(move || {
+            Report::of_invalid_spec(&shape(Kind::SecretContract, &whole, &installation))
+        });
+        if let Some(report) = shaped.await.map_err(|_| panicked(object))? {
+            self.remember(object, |memory| memory.failed_reads = 0);
+            return Ok(Judged { report, valid: false, immutable: false });
+        }
+        let secret = self.read(object, &value).await?;
+        let immutable = matches!(&secret, Lookup::Found(secret) if secret.immutable);
+        let settings = self.settings.clone();
+        // Patterns may cost a second of work: it is done where it holds up nobody.
+        let judged = tokio::task::spawn_blocking(move || {
+            Report::judge(&EffectiveContract::of_object(&value), &ContractFacts { secret }, &settings, now)
+        });
+        let report = judged.await.map_err(|_| panicked(object))?;
+        Ok(Judged { report, valid: true, immutable })
+    }
+
+    async fn read(&self, object: &DynamicObject, value: &Value) -> Result<Lookup<SecretFacts>, RequestError> {
+        let namespace = object.namespace().unwrap_or_default();
+        let name = EffectiveContract::of_object(value).secret_name.unwrap_or_default();
+        let lookup = secrets::read(&self.client, &namespace, name).await;
+        let Lookup::Failed(failure) = &lookup else {
+            self.remember(object, |memory| memory.failed_reads = 0);
+            return Ok(lookup);
+        };
+        let failures = self.remember(object, |memory| {
+            memory.failed_reads = memory.failed_reads.saturating_add(1);
+            memory.failed_reads
+        });
+        let before: SecretContractStatus = stored(&object.data);
+        if failures > SILENT_FAILURES || before.observed_generation != object.metadata.generation {
+            return Ok(lookup);
+        }
+        let action = format!("read Secret {:?}", format!("{namespace}/{name}"));
+        Err(RequestError { action, class: FailureClass::Transport, reason: failure.to_string() })
+    }
+
+    async fn write(&self, object: &DynamicObject, status: &SecretContractStatus) -> Result<(), RequestError> {
+        let api = engine::api(&self.client, Kind::SecretContract, object.namespace().as_deref());
+        let value = serde_json::to_value(status).unwrap_or_default();
+        let version = write::replace(&api, object, &value).await?;
+        self.remember(object, |memory| memory.written = Some((Instant::now(), version)));
+        self.metrics.wrote(Kind::SecretContract);
+        Ok(())
+    }
+
+    /// Tells about a Ready that changed, and about an immutable Secret that was replaced.
+    fn announce(
+        &self,
+        object: &DynamicObject,
+        before: &SecretContractStatus,
+        after: &SecretContractStatus,
+        judged: &Judged,
+    ) {
+        let (was, is) = (contract::ready(before), contract::ready(after));
+        if let Some(verdict) = judged.report.verdict(ContractCondition::Ready) {
+            tracing::info!(
+                kind = Kind::SecretContract.as_str(),
+                namespace = object.namespace(),
+                name = object.name_any(),
+                verdict = verdict.reason.as_str(),
+                "Ready is {is}"
+            );
+            if !before.conditions.is_empty() && was != is {
+                let importance =
+                    if is == ConditionStatus::True { Importance::Normal } else { Importance::Warning };
+                self.events.record(object, importance, verdict.reason.as_str(), &verdict.message);
+            }
+        }
+        if let (Some(was), Some(is)) = (&before.observed_secret, &after.observed_secret)
+            && judged.immutable
+            && was.name == is.name
+            && was.uid != is.uid
+        {
+            let note = format!(
+                "The immutable Secret \"{}\" was replaced. Nodes that cached the old one may serve its content to pods \
+                 until they are restarted.",
+                is.name
+            );
+            self.events.record(object, Importance::Warning, "ImmutableSecretReplaced", &note);
+        }
+    }
+
+    /// When to look again: when a verdict changes by itself, when the scheduled check is due, or when a read may work.
+    fn next(
+        &self,
+        object: &DynamicObject,
+        status: &SecretContractStatus,
+        judged: &Judged,
+        now: Timestamp,
+    ) -> Next {
+        if !judged.valid {
+            return Next::Change;
+        }
+        let uid = object.uid().unwrap_or_default();
+        let until = |instant: Timestamp| Duration::try_from(instant.duration_since(now)).unwrap_or_default();
+        let scheduled = until(contract::next_check(status, self.interval(), now));
+        let mut next = scheduled + spread(self.recheck, JITTER, &uid).saturating_sub(self.recheck);
+        if let Some(change) = judged.report.next_change {
+            next = next.min(until(change));
+        }
+        match judged.report.unreadable() {
+            Some(ContractReason::AccessDenied) => next = next.min(spread(DENIED, JITTER, &uid)),
+            Some(_) => next = next.min(spread(UNANSWERED, JITTER, &uid)),
+            None => {}
+        }
+        Next::After(next)
+    }
+
+    fn interval(&self) -> SignedDuration {
+        super::flags::signed(self.recheck)
+    }
+}
+
+/// What a pass found, apart from what it is written as.
+struct Judged {
+    report: Report,
+    /// Whether the spec could be evaluated at all.
+    valid: bool,
+    /// Whether the Secret that was read is immutable.
+    immutable: bool,
+}
+
+impl Reconciler for Contracts {
+    async fn reconcile(&self, object: Arc<DynamicObject>) -> Result<Next, RequestError> {
+        if let Some(wait) = self.too_early(&object) {
+            return Ok(Next::After(wait));
+        }
+        let now = clock::now();
+        let judged = self.judge(&object, now).await?;
+        let before: SecretContractStatus = stored(&object.data);
+        let generation = object.metadata.generation.unwrap_or_default();
+        let after = contract::of_report(&judged.report, &before, generation, now);
+        let namespace = object.namespace().unwrap_or_default();
+        self.metrics.contract(&namespace, &object.name_any(), Some(contract::ready(&after)));
+        let differs = !contract::same(&before, &after);
+        let due = judged.valid && contract::next_check(&before, self.interval(), now) <= now;
+        if !differs && !due {
+            return Ok(self.next(&object, &before, &judged, now));
+        }
+        self.write(&object, &after).await?;
+        if differs {
+            self.announce(&object, &before, &after, &judged);
+        }
+        Ok(self.next(&object, &after, &judged, now))
+    }
+
+    fn seen(&self, object: &DynamicObject) {
+        let namespace = object.namespace().unwrap_or_default();
+        let secret = EffectiveContract::of_object(&object.data).secret_name;
+        self.index.set(&namespace, &object.name_any(), secret);
+        let version = object.resource_version();
+        let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(memory) = memory.get_mut(&key(Some(&namespace), &object.name_any()))
+            && let Some((_, written)) = &mut memory.written
+            && *written == version
+        {
+            *written = None;
+        }
+    }
+
+    fn gone(&self, namespace: Option<&str>, name: &str) {
+        self.index.set(namespace.unwrap_or_default(), name, None);
+        self.metrics.contract(namespace.unwrap_or_default(), name, None);
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner).remove(&key(namespace, name));
+    }
+
+    fn relisted(&self) {
+        let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
+        for memory in memory.values_mut() {
+            if let Some((_, written)) = &mut memory.written {
+                *written = None;
+            }
+        }
+    }
+}
+
+/// The object as its author wrote it, with its name: what SHAPE judges. A status is never a fault of the spec.
+pub(super) fn spec_alone(object: &DynamicObject) -> Value {
+    let mut value = object.data.clone();
+    if let Value::Object(fields) = &mut value {
+        fields.remove("status");
+        let types = object.types.as_ref();
+        let metadata =
+            serde_json::json!({"name": object.metadata.name, "namespace": object.metadata.namespace});
+        fields.insert("metadata".to_owned(), metadata);
+        fields.insert("apiVersion".to_owned(), types.map(|types| types.api_version.clone()).into());
+        fields.insert("kind".to_owned(), types.map(|types| types.kind.clone()).into());
+    }
+    value
+}

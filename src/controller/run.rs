@@ -1,0 +1,295 @@
+//! The whole process: start, election, the controllers, and the end.
+
+use std::hash::{BuildHasher as _, RandomState};
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::StreamExt as _;
+use futures::stream::{self, BoxStream};
+use k8s_openapi::api::core::v1::Secret;
+use kube::api::DynamicObject;
+use kube::core::PartialObjectMeta;
+use kube::runtime::reflector::{ObjectRef, Store};
+use kube::runtime::watcher::{self, Event};
+use kube::{Api, Client, ResourceExt as _};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::contracts::Contracts;
+use super::databases::{Databases, by_instance};
+use super::engine::{Engine, reference};
+use super::flags::{Certificates, Flags};
+use super::instances::Instances;
+use super::metrics::Metrics;
+use super::secret_index::SecretIndex;
+use crate::api::{Kind, names};
+use crate::cluster::events::Events;
+use crate::cluster::lease::{self, Attempt, Election};
+use crate::cluster::{client, watch};
+use crate::process::exit::StartError;
+use crate::process::health::{self, Check, Readiness};
+use crate::process::metrics::Metrics as Exposition;
+use crate::process::{listener, signals, telemetry};
+use crate::rules::Installation;
+use crate::rules::secret_contract::state::Settings;
+
+/// How long the passes under way may take to end after the signal to stop.
+const DRAIN: Duration = Duration::from_secs(20);
+
+/// Runs the controller until it is told to stop. An error with exit code 2 means that nothing was begun.
+pub async fn run(flags: Flags) -> Result<(), StartError> {
+    if flags.certificates == Certificates::SelfManaged {
+        let what = "--certificates self-managed: this version does not make certificates";
+        return Err(StartError::configuration(
+            what,
+            "use external and mount a certificate, as webhook-certs/ says",
+        ));
+    }
+    let client = client::connect(flags.shared.kubeconfig.as_deref(), names::CONTROLLER).await?;
+    let listener = listener::bind("--metrics-listen", flags.shared.metrics_listen).await?;
+    telemetry::start(flags.shared.log_level, flags.shared.log_format);
+    let signals = signals::termination()?;
+
+    let mut metrics = None;
+    let exposition = Exposition::build(|registry| metrics = Some(Metrics::register(registry)));
+    let Some(metrics) = metrics else { return Err(StartError::Stopped("no metrics were made".to_owned())) };
+    let readiness = Readiness::new();
+    let closed = CancellationToken::new();
+    let served = tokio::spawn(listener::serve(
+        listener,
+        health::router(readiness.clone(), exposition),
+        closed.clone(),
+    ));
+
+    let identity = identity();
+    tracing::info!("covenant-controller {} starts as {identity}", env!("CARGO_PKG_VERSION"));
+    let process = Process { flags, client, metrics, readiness, identity };
+    let outcome = tokio::select! {
+        outcome = process.lead(&signals.stop) => outcome,
+        () = signals.stop_now.cancelled() => Err(StartError::Stopped("stopped at once by a second signal".to_owned())),
+    };
+    closed.cancel();
+    let _ = served.await;
+    outcome
+}
+
+/// A name that no other process has: the host's, which is the pod's, and a random part.
+fn identity() -> String {
+    let host = std::env::var("HOSTNAME").unwrap_or_else(|_| names::CONTROLLER.to_owned());
+    format!("{host}_{:016x}", RandomState::new().hash_one(std::process::id()))
+}
+
+struct Process {
+    flags: Flags,
+    client: Client,
+    metrics: Metrics,
+    readiness: Readiness,
+    identity: String,
+}
+
+impl Process {
+    /// Waits to be the leader, then works until told to stop or until the Lease is lost.
+    async fn lead(&self, stop: &CancellationToken) -> Result<(), StartError> {
+        let mut election = None;
+        if self.flags.leader_elect {
+            let check = self.readiness.register("election", "the Lease has not been read yet");
+            let namespace = &self.flags.shared.namespace;
+            let mut candidate =
+                Election::new(self.client.clone(), namespace, names::ELECTION_LEASE, &self.identity);
+            tokio::select! {
+                () = stop.cancelled() => return Ok(()),
+                () = acquire(&mut candidate, &check) => {}
+            }
+            election = Some(candidate);
+        }
+        self.metrics.leads(true);
+        tracing::info!("this process leads");
+        let ending = CancellationToken::new();
+        let tasks = self.start(&ending);
+        let lost = self.work(election.as_mut(), stop, &ending, &tasks).await;
+        self.metrics.leads(false);
+        match (lost, election) {
+            (Some(reason), _) => Err(StartError::Stopped(format!("leadership is lost: {reason}"))),
+            (None, Some(mut election)) => {
+                election.release().await;
+                Ok(())
+            }
+            (None, None) => Ok(()),
+        }
+    }
+
+    /// Holds the Lease while the controllers work and end; `Some` is why it was lost.
+    async fn work(
+        &self,
+        election: Option<&mut Election>,
+        stop: &CancellationToken,
+        ending: &CancellationToken,
+        tasks: &TaskTracker,
+    ) -> Option<String> {
+        let ended = async {
+            stop.cancelled().await;
+            ending.cancel();
+            // A watch that never came up does not notice the end by itself.
+            if tokio::time::timeout(DRAIN, tasks.wait()).await.is_err() {
+                tracing::warn!("some passes did not end within {} s", DRAIN.as_secs());
+            }
+        };
+        match election {
+            None => {
+                ended.await;
+                None
+            }
+            Some(election) => tokio::select! {
+                () = ended => None,
+                lost = election.hold() => Some(lost),
+            },
+        }
+    }
+
+    /// Starts every controller.
+    fn start(&self, ending: &CancellationToken) -> TaskTracker {
+        let tasks = TaskTracker::new();
+        let installation = Arc::new(self.flags.installation());
+        let settings = Arc::new(self.flags.settings());
+        let instances = Arc::new(Instances::new());
+        let events = Events::new(self.client.clone(), names::CONTROLLER, &self.identity);
+        let scopes: Vec<Option<String>> = match self.flags.watch_namespaces.as_slice() {
+            [] => vec![None],
+            namespaces => namespaces.iter().cloned().map(Some).collect(),
+        };
+        for scope in &scopes {
+            self.contracts(&tasks, scope.as_ref(), &installation, &settings, &events, ending);
+            self.databases(&tasks, Kind::PostgreSQLTenant, scope.as_ref(), &installation, &instances, ending);
+        }
+        for kind in [Kind::PostgreSQLInstance, Kind::PostgreSQLDatabase] {
+            self.databases(&tasks, kind, None, &installation, &instances, ending);
+        }
+        tasks.close();
+        tasks
+    }
+
+    fn engine(&self, kind: Kind, scope: Option<&String>, ending: &CancellationToken) -> Engine {
+        Engine {
+            client: self.client.clone(),
+            kind,
+            namespace: scope.cloned(),
+            check: self.check(kind.plural(), scope),
+            metrics: self.metrics.clone(),
+            stop: ending.clone(),
+        }
+    }
+
+    fn check(&self, what: &str, scope: Option<&String>) -> Check {
+        let name = scope.map_or_else(|| what.to_owned(), |namespace| format!("{what}-{namespace}"));
+        self.readiness.register(name, "not listed yet")
+    }
+
+    fn contracts(
+        &self,
+        tasks: &TaskTracker,
+        scope: Option<&String>,
+        installation: &Arc<Installation>,
+        settings: &Arc<Settings>,
+        events: &Events,
+        ending: &CancellationToken,
+    ) {
+        let reconciler = Arc::new(Contracts::new(
+            self.client.clone(),
+            installation.clone(),
+            settings.clone(),
+            self.flags.recheck_interval,
+            events.clone(),
+            self.metrics.clone(),
+        ));
+        let secrets: Api<PartialObjectMeta<Secret>> = match scope {
+            Some(namespace) => Api::namespaced(self.client.clone(), namespace),
+            None => Api::all(self.client.clone()),
+        };
+        let check = self.check("secrets", scope);
+        let index = reconciler.index.clone();
+        let engine = self.engine(Kind::SecretContract, scope, ending);
+        tasks.spawn(engine.run(reconciler, move |store| by_secret(secrets, check, index, store)));
+    }
+
+    fn databases(
+        &self,
+        tasks: &TaskTracker,
+        kind: Kind,
+        scope: Option<&String>,
+        installation: &Arc<Installation>,
+        instances: &Arc<Instances>,
+        ending: &CancellationToken,
+    ) {
+        let reconciler = Arc::new(Databases {
+            kind,
+            client: self.client.clone(),
+            installation: installation.clone(),
+            metrics: self.metrics.clone(),
+            instances: instances.clone(),
+        });
+        let engine = self.engine(kind, scope, ending);
+        if kind == Kind::PostgreSQLInstance {
+            tasks.spawn(engine.run(reconciler, |_| stream::empty().boxed()));
+        } else {
+            let instances = instances.clone();
+            tasks.spawn(engine.run(reconciler, move |store| by_instance(kind, &instances, store)));
+        }
+    }
+}
+
+/// Tries until the Lease is ours. Whoever waits is ready: there is nothing else for it to do.
+async fn acquire(election: &mut Election, check: &Check) {
+    let mut told = String::new();
+    loop {
+        match election.attempt().await {
+            Ok(Attempt::Acquired) => {
+                check.pass();
+                return;
+            }
+            Ok(Attempt::HeldBy(holder)) => {
+                check.pass();
+                if told != holder {
+                    tracing::info!("waiting for the Lease, which {holder:?} holds");
+                    told = holder;
+                }
+            }
+            Err(error) => {
+                let text = error.to_string();
+                check.fail(text.clone());
+                if told != text {
+                    tracing::warn!(error = text, "the Lease cannot be taken, trying again");
+                    told = text;
+                }
+            }
+        }
+        tokio::time::sleep(lease::RETRY).await;
+    }
+}
+
+/// The contracts that are due because their Secret was made, changed or removed. Only the metadata of Secrets is
+/// watched, and none of it is kept.
+fn by_secret(
+    secrets: Api<PartialObjectMeta<Secret>>,
+    check: Check,
+    index: Arc<SecretIndex>,
+    store: Store<DynamicObject>,
+) -> BoxStream<'static, ObjectRef<DynamicObject>> {
+    let contract = |namespace: &str, name: &str| reference(Kind::SecretContract, Some(namespace), name);
+    let due = move |event: Event<PartialObjectMeta<Secret>>| match event {
+        Event::Apply(secret) | Event::Delete(secret) => {
+            let namespace = secret.namespace().unwrap_or_default();
+            let contracts = index.contracts(&namespace, &secret.name_any());
+            contracts.iter().map(|name| contract(&namespace, name)).collect()
+        }
+        // What happened before the list was made is not told one by one.
+        Event::InitDone => {
+            let all = store.state();
+            all.iter()
+                .map(|found| contract(&found.namespace().unwrap_or_default(), &found.name_any()))
+                .collect()
+        }
+        Event::Init | Event::InitApply(_) => Vec::new(),
+    };
+    let events = watch::events(secrets, watcher::Config::default(), "secrets", check);
+    events.flat_map(move |event| stream::iter(due(event))).boxed()
+}
