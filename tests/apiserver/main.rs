@@ -4,6 +4,8 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod admission_facts;
 mod binaries;
 mod controlplane;
+mod probe;
 mod supervisor;
