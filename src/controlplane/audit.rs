@@ -22,6 +22,7 @@ pub struct AuditEvent {
     #[serde(rename = "requestURI")]
     pub request_uri: String,
     /// Who asked.
+    #[serde(default)]
     pub user: AuditUser,
     /// The client's name for itself.
     #[serde(default)]
@@ -43,13 +44,13 @@ pub struct AuditEvent {
     pub response_object: Option<serde_json::Value>,
 }
 
-/// Who asked.
-#[derive(Clone, Debug, Deserialize)]
+/// Who asked; empty where the API server did not believe the request's credentials.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
 pub struct AuditUser {
     /// The user, for example `system:serviceaccount:covenant-system:covenant-webhook`.
     pub username: String,
     /// The groups.
-    #[serde(default)]
     pub groups: Vec<String>,
 }
 

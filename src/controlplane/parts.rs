@@ -8,7 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::Error;
 use super::kubeconfig::write_private;
 use super::supervise::{ProcessRequest, StopMode};
-use crate::pki::{Authority, LeafRequest, Pair, PrivateKey};
+use crate::pki::{Authority, LeafRequest, Pair, SigningKey};
 
 /// Names of the parts, as the supervisor and the log files know them.
 pub(super) const ETCD: &str = "etcd";
@@ -126,7 +126,9 @@ impl Layout {
             layout.write(&format!("{name}.crt"), pair.cert_pem.as_bytes())?;
             layout.write(&format!("{name}.key"), pair.key_pem.pem().as_bytes())?;
         }
-        layout.write("service-account.key", PrivateKey::generate()?.pem().as_bytes())?;
+        let tokens = SigningKey::generate()?;
+        layout.write("service-account.pub", tokens.public_pem.as_bytes())?;
+        layout.write("service-account.key", tokens.key_pem.pem().as_bytes())?;
         layout.write("authentication.yaml", AUTHENTICATION.as_bytes())?;
         layout.write("audit-policy.yaml", AUDIT_POLICY.as_bytes())?;
         Ok(layout)
@@ -194,7 +196,7 @@ impl Layout {
             format!("--authentication-config={}", self.text("authentication.yaml")?),
             "--authorization-mode=RBAC".to_owned(),
             format!("--service-account-issuer={ISSUER}"),
-            format!("--service-account-key-file={}", self.text("service-account.key")?),
+            format!("--service-account-key-file={}", self.text("service-account.pub")?),
             format!("--service-account-signing-key-file={}", self.text("service-account.key")?),
             format!("--service-cluster-ip-range={SERVICE_RANGE}"),
             format!("--audit-policy-file={}", self.text("audit-policy.yaml")?),

@@ -64,12 +64,6 @@ pub enum Error {
 pub struct PrivateKey(Zeroizing<String>);
 
 impl PrivateKey {
-    /// Makes a new ECDSA P-256 key that belongs to no certificate, for example to sign service-account tokens.
-    pub fn generate() -> Result<Self, Error> {
-        let key = generate("private key")?;
-        Ok(Self::of(&key))
-    }
-
     /// The PEM text, to be written where only its owner can read it.
     pub fn pem(&self) -> &str {
         &self.0
@@ -86,6 +80,22 @@ pub struct Pair {
     pub cert_pem: String,
     /// Its private key in PEM.
     pub key_pem: PrivateKey,
+}
+
+/// A key without a certificate, for example to sign service-account tokens.
+pub struct SigningKey {
+    /// The public key in PEM (`SubjectPublicKeyInfo`): what verifies signatures.
+    pub public_pem: String,
+    /// The private key in PEM.
+    pub key_pem: PrivateKey,
+}
+
+impl SigningKey {
+    /// Makes a new ECDSA P-256 key.
+    pub fn generate() -> Result<Self, Error> {
+        let key = generate("signing key")?;
+        Ok(Self { public_pem: key.public_key_pem(), key_pem: PrivateKey::of(&key) })
+    }
 }
 
 /// What a leaf is for; it sets the extended key usage.

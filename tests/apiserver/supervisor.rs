@@ -167,6 +167,13 @@ fn held(name: &str, whole: bool) -> Held {
     }
 }
 
+impl Drop for Held {
+    fn drop(&mut self) {
+        let _ = self.holder.kill();
+        let _ = self.holder.wait();
+    }
+}
+
 impl Held {
     fn kill_holder(&mut self) {
         self.holder.kill().unwrap();
