@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use http::HeaderValue;
 use http::header::USER_AGENT;
-use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
 use kube::{Client, Config};
 
 use crate::process::exit::StartError;
@@ -47,7 +47,10 @@ async fn config(kubeconfig: Option<&Path>) -> Result<Config, StartError> {
             let what = format!("--kubeconfig {}: {}", path.display(), first_lines(error));
             StartError::configuration(what, "give a readable kubeconfig whose current context is complete")
         };
-        let file = Kubeconfig::read_from(path).map_err(|error| broken(&error))?;
+        let file = Kubeconfig::read_from(path).map_err(|error| match error {
+            KubeconfigError::ReadConfig(cause, _) => broken(&format!("cannot be read: {cause}")),
+            other => broken(&other),
+        })?;
         let options = KubeConfigOptions::default();
         return Config::from_custom_kubeconfig(file, &options).await.map_err(|error| broken(&error));
     }
@@ -90,7 +93,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_broken_kubeconfig_is_one_line() {
-        assert!(refused(None).await.contains("failed to read kubeconfig"));
+        assert!(refused(None).await.contains("cannot be read: No such file"));
         let nonsense = refused(Some("clusters: [}\nusers: [{name: a, user: {token: canary}}]")).await;
         assert!(!nonsense.contains("canary"), "{nonsense}");
         refused(Some("apiVersion: v1\nkind: Config\nusers: []\n")).await;

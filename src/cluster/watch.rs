@@ -9,7 +9,7 @@ use kube::runtime::watcher::{self, Event};
 use kube::{Api, Resource};
 use serde::de::DeserializeOwned;
 
-use super::error::describe;
+use super::error::{describe, status_code};
 use crate::process::health::Check;
 
 /// The pause after the first failure; it doubles with each further one.
@@ -60,13 +60,21 @@ impl Reporter {
     }
 
     fn failed(&mut self, error: &watcher::Error) {
-        let (listing, reason) = match error {
-            watcher::Error::InitialListFailed(error) => (true, describe(error)),
-            watcher::Error::WatchStartFailed(error) | watcher::Error::WatchFailed(error) => {
-                (false, describe(error))
-            }
-            watcher::Error::WatchError(status) => (false, status.message.clone()),
-            error @ watcher::Error::NoResourceVersion => (false, error.to_string()),
+        let (code, reason) = match error {
+            watcher::Error::InitialListFailed(error)
+            | watcher::Error::WatchStartFailed(error)
+            | watcher::Error::WatchFailed(error) => (status_code(error), describe(error)),
+            watcher::Error::WatchError(status) => (Some(status.code), status.message.clone()),
+            watcher::Error::NoResourceVersion => (None, error.to_string()),
+        };
+        let listing = matches!(error, watcher::Error::InitialListFailed(_));
+        let reason = if listing && code == Some(404) {
+            format!(
+                "the API server does not serve {} (404); are the CustomResourceDefinitions installed?",
+                self.what
+            )
+        } else {
+            reason
         };
         if listing {
             self.check.fail(format!("cannot list {}: {reason}", self.what));

@@ -10,6 +10,7 @@ use kube::api::DynamicObject;
 use kube::{Client, ResourceExt as _};
 use serde_json::Value;
 
+use super::echo::Echo;
 use super::engine::{self, Key, Next, Reconciler, key, panicked};
 use super::metrics::Metrics;
 use super::retry::spread;
@@ -26,12 +27,6 @@ use crate::rules::secret_contract::state::{Report, Settings};
 use crate::rules::{Installation, shape};
 use crate::status::{contract, stored};
 
-/// The shortest time between two writes of one status, however often the Secret changes.
-const BETWEEN_WRITES: Duration = Duration::from_secs(1);
-/// How long to wait until the watch shows what was written before looking again anyway.
-const ECHO: Duration = Duration::from_secs(30);
-/// How soon to look whether the watch shows it.
-const ECHO_PAUSE: Duration = Duration::from_millis(100);
 /// How many reads in a row may fail before a condition says so: one lost answer is no news.
 const SILENT_FAILURES: u32 = 2;
 /// When to look again for a right that is missing, and for an answer that did not come.
@@ -55,8 +50,7 @@ pub(super) struct Contracts {
 /// What is remembered of a contract between passes. Losing it costs a pass, never a wrong verdict.
 #[derive(Debug, Default)]
 struct Memory {
-    /// Our last write: when, and the version it made until the watch has shown it.
-    written: Option<(Instant, Option<String>)>,
+    echo: Echo,
     /// Reads of the Secret that failed in a row.
     failed_reads: u32,
 }
@@ -83,14 +77,7 @@ impl Contracts {
     /// How long this pass has to wait: until our copy of the object shows our own last write, and so that writes are a
     /// second apart. A status computed from an older copy would be compared with the wrong one.
     fn too_early(&self, object: &DynamicObject) -> Option<Duration> {
-        self.remember(object, |memory| {
-            let (at, version) = memory.written.as_ref()?;
-            let age = at.elapsed();
-            if version.is_some() && age < ECHO {
-                return Some(ECHO_PAUSE);
-            }
-            BETWEEN_WRITES.checked_sub(age).filter(|left| !left.is_zero())
-        })
+        self.remember(object, |memory| memory.echo.wait(Instant::now()))
     }
 
     /// SHAPE and STATE, with the one read of the Secret between them.
@@ -138,8 +125,11 @@ impl Contracts {
     async fn write(&self, object: &DynamicObject, status: &SecretContractStatus) -> Result<(), RequestError> {
         let api = engine::api(&self.client, Kind::SecretContract, object.namespace().as_deref());
         let value = serde_json::to_value(status).unwrap_or_default();
-        let version = write::replace(&api, object, &value).await?;
-        self.remember(object, |memory| memory.written = Some((Instant::now(), version)));
+        self.remember(object, |memory| memory.echo.begin());
+        let written = write::replace(&api, object, &value).await;
+        let version = written.as_ref().ok().cloned().flatten();
+        self.remember(object, |memory| memory.echo.end(version, Instant::now()));
+        written?;
         self.metrics.wrote(Kind::SecretContract);
         Ok(())
     }
@@ -249,13 +239,8 @@ impl Reconciler for Contracts {
         let namespace = object.namespace().unwrap_or_default();
         let secret = EffectiveContract::of_object(&object.data).secret_name;
         self.index.set(&namespace, &object.name_any(), secret);
-        let version = object.resource_version();
-        let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(memory) = memory.get_mut(&key(Some(&namespace), &object.name_any()))
-            && let Some((_, written)) = &mut memory.written
-            && *written == version
-        {
-            *written = None;
+        if let Some(version) = object.resource_version() {
+            self.remember(object, |memory| memory.echo.seen(version));
         }
     }
 
@@ -267,11 +252,7 @@ impl Reconciler for Contracts {
 
     fn relisted(&self) {
         let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
-        for memory in memory.values_mut() {
-            if let Some((_, written)) = &mut memory.written {
-                *written = None;
-            }
-        }
+        memory.values_mut().for_each(|memory| memory.echo.forget());
     }
 }
 

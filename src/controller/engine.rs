@@ -95,7 +95,7 @@ impl Engine {
         let events = watch::events(api, watcher::Config::default(), self.kind.plural(), self.check);
         let own = events.flat_map(move |event| stream::iter(changes.follow(event)));
         let queue = stream::select(own, triggers(store.clone())).map(Ok::<_, Infallible>);
-        let queue = Box::pin(queue.take_until(self.stop.cancelled_owned()));
+        let queue = Box::pin(queue.take_until(self.stop.clone().cancelled_owned()));
         let passes = Arc::new(Passes { kind: self.kind, metrics: self.metrics, failures, reconciler });
         let work = applier(
             |object, passes: Arc<Passes<R>>| {
@@ -103,12 +103,22 @@ impl Engine {
             },
             |_, never: &Infallible, _| match *never {},
             passes,
-            store,
+            store.clone(),
             queue,
             Config::default().concurrency(CONCURRENCY),
         );
+        // The runtime's work does not notice the end before the first list is complete; it has nothing to finish then.
+        let never_listed = async {
+            self.stop.cancelled().await;
+            if store.wait_until_ready().now_or_never().is_some() {
+                std::future::pending::<()>().await;
+            }
+        };
         // What comes out is an object that was finished, or one that went away before its turn.
-        work.for_each(|_| std::future::ready(())).await;
+        tokio::select! {
+            () = work.for_each(|_| std::future::ready(())) => {}
+            () = never_listed => {}
+        }
     }
 }
 

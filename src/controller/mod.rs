@@ -5,6 +5,7 @@
 
 mod contracts;
 mod databases;
+mod echo;
 mod engine;
 mod flags;
 mod instances;
