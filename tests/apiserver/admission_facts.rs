@@ -117,7 +117,7 @@ fn a_complete_refusal_is_printed_as_that_of_a_built_in_kind() {
     let two = ["one", "two"].map(|name| {
         json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": asked.namespace}}).to_string()
     });
-    let both = kubectl_with_input(&["create", "--dry-run=server", "-f", "-"], &two.join("\n---\n")).failure();
+    let both = kubectl_with_input(&["create", "--dry-run=server", "-f", "-"], &two.join("\n")).failure();
     for name in ["one", "two"] {
         let message = format!("Probe.covenant.test \"{name}\" is invalid: [spec.a: Required value, spec.b: Invalid value: 1: must be 2]");
         assert!(both.contains(&message), "{both}");
