@@ -7,5 +7,7 @@ mod support;
 mod admission_facts;
 mod binaries;
 mod controlplane;
+mod installation;
 mod probe;
 mod supervisor;
+mod webhook;
