@@ -53,17 +53,16 @@ pub(super) fn normalise(crd: &mut CustomResourceDefinition) {
     }
 }
 
+/// All that the API server lets a schema say about `metadata`.
 fn bounded_name() -> JSONSchemaProps {
     let name = JSONSchemaProps {
         type_: Some("string".to_owned()),
         max_length: Some(MAX_NAME),
-        description: Some("Name of the object.".to_owned()),
         ..JSONSchemaProps::default()
     };
     JSONSchemaProps {
         type_: Some("object".to_owned()),
         properties: Some([("name".to_owned(), name)].into()),
-        description: Some("The object's metadata.".to_owned()),
         ..JSONSchemaProps::default()
     }
 }

@@ -14,8 +14,8 @@ pub const NOT_BOTH_SOURCES: &str = "may not be set together with provision; keep
 pub const ONE_SOURCE: &str = "must have provision for a new database, or databaseRef for an existing one";
 /// The names of Instance and Tenant are too long together.
 pub const DELIVERED_NAME: &str = "must have at most 241 characters together with the name of the Tenant, because the delivered object is named '<instance>-<tenant>-postgresql'; use a shorter name for one of them";
-/// A list of extensions holds something that is no name.
-pub const EXTENSION_NAMES: &str = "must be names of extensions: letters, digits and '_', with single '-' between them (e.g. 'pg_trgm', 'uuid-ossp')";
+/// A text is no name of an extension.
+pub const EXTENSION_NAME: &str = "must be the name of an extension: letters, digits and '_', with single '-' between them (e.g. 'pg_trgm', 'uuid-ossp')";
 /// An import has no credential.
 pub const IMPORT_NEEDS_A_CREDENTIAL: &str =
     "source Import needs the place of the existing credential: set mount and path";

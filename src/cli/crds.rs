@@ -80,11 +80,19 @@ fn value(kind: Kind) -> Result<Value, CrdError> {
 fn yaml(kind: Kind) -> Result<String, CrdError> {
     let text =
         serde_saphyr::to_string(&Folded(&value(kind)?)).map_err(|source| CrdError::Yaml { kind, source })?;
-    // The serializer ends a folded text with a line break; `-` takes it away again. No text of ours ends in ` >`.
-    let lines = text
-        .lines()
-        .map(|line| if line.ends_with(" >") { format!("{line}-\n") } else { format!("{line}\n") });
-    Ok(lines.collect())
+    // The serializer ends a folded text with a line break; `-` takes it away again.
+    let mut lines = String::with_capacity(text.len());
+    for line in text.lines() {
+        lines.push_str(line);
+        lines.push_str(if begins_folded_text(line) { "-\n" } else { "\n" });
+    }
+    Ok(lines)
+}
+
+/// Whether the line is `name: >`, as a field or as the first field of a list item.
+fn begins_folded_text(line: &str) -> bool {
+    let name = line.trim_start().trim_start_matches("- ").strip_suffix(": >");
+    name.is_some_and(|name| name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '-'))
 }
 
 /// A value whose long texts are folded into lines that a person can read.

@@ -56,7 +56,7 @@ pub fn tenant_is_set_or_removed_whole() -> Rule {
 pub fn database_is_frozen() -> Rule {
     frozen_unless(
         NEITHER_OBSERVED_NOR_BOUND,
-        "spec.database",
+        "database",
         "cannot be changed once the database was observed on its server or bound; make a new PostgreSQLDatabase for \
          another database",
     )
@@ -66,7 +66,7 @@ pub fn database_is_frozen() -> Rule {
 pub fn login_role_is_frozen() -> Rule {
     frozen_unless(
         NEITHER_OBSERVED_NOR_BOUND,
-        "spec.loginRole",
+        "loginRole",
         "cannot be changed once the database was observed on its server or bound",
     )
 }
@@ -75,7 +75,7 @@ pub fn login_role_is_frozen() -> Rule {
 pub fn source_is_frozen() -> Rule {
     frozen_unless(
         NEITHER_OBSERVED_NOR_BOUND,
-        "spec.source",
+        "source",
         "cannot be changed once the database was observed on its server or bound",
     )
 }
@@ -84,7 +84,7 @@ pub fn source_is_frozen() -> Rule {
 pub fn credential_is_frozen() -> Rule {
     frozen_unless(
         NEITHER_OBSERVED_NOR_BOUND,
-        "spec.credentialRef",
+        "credentialRef",
         "cannot be changed once the database was observed on its server or bound; rotate the credential in its place",
     )
 }
@@ -94,7 +94,7 @@ pub fn credential_is_frozen() -> Rule {
 pub fn policy_is_frozen() -> Rule {
     frozen_unless(
         "!oldSelf.?status.?release.hasValue()",
-        "spec.reclaimPolicy",
+        "reclaimPolicy",
         "cannot be changed while the database is being released; it can be once it was re-opened",
     )
 }

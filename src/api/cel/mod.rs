@@ -33,15 +33,27 @@ fn list(words: &[&str]) -> String {
     format!("['{}']", words.join("', '"))
 }
 
-/// An expression that gives the end of a message, `, for example 'orders_db'`: the name `name` turned into one that fits
-/// [`IDENTIFIER`] and is not `reserved` (an expression over `n`), with `prefix` in front where it takes one. Empty where
-/// that does not help.
-fn proposal(name: &str, reserved: &str, prefix: &str) -> String {
-    let plain = format!("{name}.lowerAscii().replace('-', '_').replace('.', '_')");
+/// An expression that gives the end of a message, `, for example 'orders_db'`: `name` turned into a name that fits
+/// [`IDENTIFIER`] and is not reserved, cut or with `prefix` in front where it takes that. Empty where nothing helps.
+///
+/// It is written out case by case: the API server takes any list of new texts for too costly.
+fn proposal(name: &str, prefix: &str, reserved: impl Fn(&str) -> String) -> String {
+    let plain = |name: &str| format!("{name}.lowerAscii().replace('-', '_').replace('.', '_')");
+    let whole = plain(name);
+    let cut = plain(&format!("(size({name}) > 58 ? {name}.substring(0, 58) : {name})"));
+    let prefixed = format!("'{prefix}' + {cut}");
+    let fits = |candidate: &str| format!("({candidate}).matches('{IDENTIFIER}')");
+    let say = |candidate: &str| format!("', for example \\'' + {candidate} + '\\''");
     format!(
-        "[{plain}].map(n, n.matches('^[a-z]') && !({reserved}) ? n : '{prefix}' + n)\
-         .map(n, size(n) > 63 ? n.substring(0, 63) : n)\
-         .map(n, n.matches('{IDENTIFIER}') ? ', for example \\'' + n + '\\'' : '').join()"
+        "({} && !({}) ? {} : {} && !({}) ? {} : {} ? {} : '')",
+        fits(&whole),
+        reserved(&whole),
+        say(&whole),
+        fits(&cut),
+        reserved(&cut),
+        say(&cut),
+        fits(&prefixed),
+        say(&prefixed)
     )
 }
 
@@ -74,7 +86,7 @@ pub fn secret_key() -> Rule {
 pub fn identifier() -> Rule {
     rule_saying(
         format!("self.matches('{IDENTIFIER}')"),
-        format!("'{}' + {}", texts::identifier(), proposal("self", "false", "db_")),
+        format!("'{}' + {}", texts::identifier(), proposal("self", "db_", |_| "false".to_owned())),
     )
 }
 
@@ -88,10 +100,18 @@ pub fn role_not_reserved() -> Rule {
     rule(format!("!({})", reserved_role("self")), texts::role_not_reserved())
 }
 
-/// The field at `path` below the root changes only while `free` holds of the stored object.
-fn frozen_unless(free: &str, path: &str, message: &str) -> Rule {
-    let read = format!(".{path}").replace('.', ".?");
-    rule(format!("({free}) || self{read} == oldSelf{read}"), message)
-        .field_path(format!(".{path}"))
-        .reason(Reason::FieldValueForbidden)
+/// The field `name` of `spec` changes only while `free` holds of the stored object. A rule for the root.
+///
+/// Absent fields are told by `has`: what `.?` gives has no known size, and to compare it counts as too costly.
+fn frozen_unless(free: &str, name: &str, message: &str) -> Rule {
+    let (new, old) = (format!("self.spec.{name}"), format!("oldSelf.spec.{name}"));
+    rule(
+        format!(
+            "({free}) || !has(self.spec) || !has(oldSelf.spec) \
+             || (has({new}) == has({old}) && (!has({new}) || {new} == {old}))"
+        ),
+        message,
+    )
+    .field_path(format!(".spec.{name}"))
+    .reason(Reason::FieldValueForbidden)
 }

@@ -1,6 +1,7 @@
 //! The rules of a `PostgreSQLTenant` that stand on more than one field or on the stored object.
 
-use kube::core::{Reason, Rule};
+use kube::core::{Reason, Rule, validate};
+use schemars::Schema;
 
 use crate::api::texts::{self, IDENTIFIER};
 
@@ -36,29 +37,27 @@ pub fn one_source() -> Rule {
 
 /// Without `spec.provision.database` the Tenant's own name must fit.
 pub fn default_database_fits() -> Rule {
-    default_fits("database", &reserved_database("self.metadata.name"), &reserved_database("n"), "db_")
+    default_fits("database", "db_", reserved_database)
 }
 
 /// Without `spec.provision.loginRole` the Tenant's own name must fit.
 pub fn default_login_role_fits() -> Rule {
-    default_fits("loginRole", &reserved_role("self.metadata.name"), &reserved_role("n"), "role_")
+    default_fits("loginRole", "role_", reserved_role)
 }
 
-fn default_fits(field: &str, reserved: &str, proposal_reserved: &str, prefix: &str) -> Rule {
+fn default_fits(field: &str, prefix: &str, reserved: fn(&str) -> String) -> Rule {
+    const NAME: &str = "self.metadata.name";
     let omitted = |object: &str| {
         format!("{object}.?spec.?provision.hasValue() && !{object}.?spec.?provision.?{field}.hasValue()")
     };
     rule_saying(
         format!(
-            "!({}) || (self.metadata.name.matches('{IDENTIFIER}') && !({reserved})) || (oldSelf.hasValue() && {})",
+            "!({}) || ({NAME}.matches('{IDENTIFIER}') && !({})) || (oldSelf.hasValue() && {})",
             omitted("self"),
+            reserved(NAME),
             omitted("oldSelf.value()")
         ),
-        format!(
-            "'{}' + {}",
-            texts::default_name(),
-            proposal("self.metadata.name", proposal_reserved, prefix)
-        ),
+        format!("'{}' + {}", texts::default_name(), proposal(NAME, prefix, reserved)),
     )
     .optional_old_self(true)
     .field_path(format!(".spec.provision.{field}"))
@@ -83,19 +82,19 @@ pub fn delivery_name_fits() -> Rule {
 
 /// `spec.provision` is fixed once binding has begun.
 pub fn provision_is_frozen() -> Rule {
-    frozen_unless(NOT_BEGUN, "spec.provision", FROZEN_TARGET)
+    frozen_unless(NOT_BEGUN, "provision", FROZEN_TARGET)
 }
 
 /// `spec.databaseRef` is fixed once binding has begun.
 pub fn database_ref_is_frozen() -> Rule {
-    frozen_unless(NOT_BEGUN, "spec.databaseRef", FROZEN_TARGET)
+    frozen_unless(NOT_BEGUN, "databaseRef", FROZEN_TARGET)
 }
 
 /// `spec.secretName` is fixed once binding has begun.
 pub fn secret_name_is_frozen() -> Rule {
     frozen_unless(
         NOT_BEGUN,
-        "spec.secretName",
+        "secretName",
         "cannot be changed once binding has begun: workloads would lose the Secret; make a new Tenant instead",
     )
 }
@@ -103,25 +102,28 @@ pub fn secret_name_is_frozen() -> Rule {
 /// An extension that was installed stays in `spec.extensions`. One that was removed before it was installed, and is in
 /// `status` since, must not block the object: so only what the stored `spec` still holds is judged.
 pub fn installed_extensions_stay() -> Rule {
-    const STORED: &str = "oldSelf.?spec.?extensions.orValue([])";
-    const INSTALLED: &str = "oldSelf.?status.?installedExtensions.orValue([])";
-    const WANTED: &str = "self.?spec.?extensions.orValue([])";
+    const INSTALLED: &str = "e in oldSelf.status.installedExtensions";
+    const WANTED: &str = "has(self.spec) && has(self.spec.extensions) && e in self.spec.extensions";
     rule_saying(
-        format!("{STORED}.all(e, !(e in {INSTALLED}) || e in {WANTED})"),
         format!(
-            "'extensions that are installed cannot be removed; put back: ' \
-             + {STORED}.filter(e, e in {INSTALLED} && !(e in {WANTED})).join(', ')"
+            "!has(oldSelf.spec) || !has(oldSelf.spec.extensions) || !has(oldSelf.status) \
+             || !has(oldSelf.status.installedExtensions) \
+             || oldSelf.spec.extensions.all(e, !({INSTALLED}) || ({WANTED}))"
+        ),
+        format!(
+            "'extensions that are installed cannot be removed; put back: %s'\
+             .format([oldSelf.spec.extensions.filter(e, {INSTALLED} && !({WANTED}))])"
         ),
     )
     .field_path(".spec.extensions")
     .reason(Reason::FieldValueForbidden)
 }
 
-/// Names of extensions are as PostgreSQL has them. A name that was stored before is spared.
-pub fn extensions_are_names() -> Rule {
-    rule(
-        "self.all(e, e.matches('^[A-Za-z0-9_]+(-[A-Za-z0-9_]+)*$') || (oldSelf.hasValue() && e in oldSelf.value()))",
-        texts::EXTENSION_NAMES,
-    )
-    .optional_old_self(true)
+/// Puts a rule on the items of the list `spec.extensions`: each is a name as PostgreSQL has them.
+pub fn extensions_are_names(list: &mut Schema) {
+    let items = list.get_mut("items").and_then(|items| <&mut Schema>::try_from(items).ok());
+    let Some(items) = items else { return };
+    let is_name = rule("self.matches('^[A-Za-z0-9_]+(-[A-Za-z0-9_]+)*$')", texts::EXTENSION_NAME);
+    // A rule is always valid JSON; were it lost, the test that makes every rule refuse would miss it.
+    drop(validate(items, is_name));
 }

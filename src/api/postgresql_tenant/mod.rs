@@ -67,9 +67,9 @@ pub struct PostgreSQLTenantSpec {
     #[schemars(
         length(max = 64),
         inner(length(min = 1, max = 63)),
-        extend("x-kubernetes-list-type" = "set")
+        extend("x-kubernetes-list-type" = "set"),
+        transform = rules::extensions_are_names
     )]
-    #[x_kube(validation = rules::extensions_are_names())]
     pub extensions: Vec<String>,
     /// Name of the Secret to deliver in the Tenant's namespace; a DNS subdomain of at most 253 characters, unique among
     /// the Tenants of the namespace. Omitted: `<instance>-<tenant>-postgresql`. Fixed once binding has begun.

@@ -92,9 +92,10 @@ fn extensions(tenant: &EffectiveTenant<'_>, findings: &mut Findings) {
             !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
         })
     };
-    if tenant.extensions.iter().any(|extension| !extension.value.is_empty() && !is_name(extension.value)) {
-        let field = FieldPath::dotted("spec.extensions");
-        let detail = texts::EXTENSION_NAMES;
-        findings.push(Finding::invalid(RuleId::TenantExtensionName, field, Shown::omitted(), detail));
+    let bad = |name: &str| !name.is_empty() && !is_name(name);
+    for extension in tenant.extensions.iter().filter(|extension| bad(extension.value)) {
+        let field = FieldPath::dotted("spec.extensions").keyed_item(extension.index, extension.value);
+        let shown = Shown::text(extension.value);
+        findings.push(Finding::invalid(RuleId::TenantExtensionName, field, shown, texts::EXTENSION_NAME));
     }
 }

@@ -80,8 +80,9 @@ fn tenants() {
                 json!({"databaseRef": {"name": "Legacy"}, "extensions": ["a b", "a b"], "secretName": "-"}),
                 &[
                     "spec.databaseRef.name: Invalid value: \"Legacy\": must be the name of a PostgreSQLDatabase",
-                    "spec.extensions: Invalid value: must be names of extensions",
+                    "spec.extensions[0]: Invalid value: \"a b\": must be the name of an extension",
                     "spec.extensions[1]: Duplicate value: \"a b\"",
+                    "spec.extensions[1]: Invalid value: \"a b\": must be the name of an extension",
                     "spec.secretName: Invalid value: \"-\": must be the name of a Secret",
                 ],
             ),
