@@ -56,6 +56,17 @@ fn committed_files_are_what_the_code_prints() {
 }
 
 #[test]
+fn the_installation_holds_every_definition() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("manifests/crds/kustomization.yaml");
+    let kustomization: Value = serde_saphyr::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
+    let listed: Vec<_> =
+        kustomization["resources"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
+    let mut expected = Kind::ALL.map(crds::manifest_name);
+    expected.sort();
+    assert_eq!(listed, expected);
+}
+
+#[test]
 fn every_field_is_described() {
     for kind in Kind::ALL {
         each_node(kind, |path, node| {

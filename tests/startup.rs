@@ -87,12 +87,17 @@ fn flag(name: &str, path: &Path) -> String {
 fn a_certificate_that_cannot_be_used_is_named() {
     let folder = Folder::new("certificate");
     let (certificate, key, other_key) = folder.certificates();
-    let rubbish = folder.write("rubbish.pem", "-----BEGIN CERTIFICATE-----\n????\n-----END CERTIFICATE-----\n");
+    let rubbish =
+        folder.write("rubbish.pem", "-----BEGIN CERTIFICATE-----\n????\n-----END CERTIFICATE-----\n");
     let missing = folder.0.join("missing.crt");
     let webhook = |certificate: &Path, key: &Path, expected: &[&str]| {
         let certificate = flag("--tls-cert-file", certificate);
         let key = flag("--tls-key-file", key);
-        refuses(WEBHOOK, &[&certificate, &key, "--listen=127.0.0.1:0", "--metrics-listen=127.0.0.1:0"], expected);
+        refuses(
+            WEBHOOK,
+            &[&certificate, &key, "--listen=127.0.0.1:0", "--metrics-listen=127.0.0.1:0"],
+            expected,
+        );
     };
     webhook(&missing, &key, &["covenant-webhook: cannot read", "missing.crt", "--tls-cert-file"]);
     webhook(&certificate, &other_key, &["other.key", "does not belong to the certificate", "tls.crt"]);
@@ -111,8 +116,16 @@ fn a_port_in_use_is_named_with_its_flag() {
     let address = taken.local_addr().unwrap();
     let (listen, metrics) = (format!("--listen={address}"), format!("--metrics-listen={address}"));
     let both = [certificate.as_str(), key.as_str()];
-    refuses(WEBHOOK, &[both[0], both[1], &listen, "--metrics-listen=127.0.0.1:0"], &["--listen", &address.to_string()]);
-    refuses(WEBHOOK, &[both[0], both[1], &metrics, "--listen=127.0.0.1:0"], &["--metrics-listen", &address.to_string()]);
+    refuses(
+        WEBHOOK,
+        &[both[0], both[1], &listen, "--metrics-listen=127.0.0.1:0"],
+        &["--listen", &address.to_string()],
+    );
+    refuses(
+        WEBHOOK,
+        &[both[0], both[1], &metrics, "--listen=127.0.0.1:0"],
+        &["--metrics-listen", &address.to_string()],
+    );
     let kubeconfig = folder.write("config", &kubeconfig("https://127.0.0.1:1"));
     let kubeconfig = flag("--kubeconfig", &kubeconfig);
     refuses(CONTROLLER, &[&kubeconfig, &metrics], &["--metrics-listen", &address.to_string()]);
@@ -130,8 +143,11 @@ fn a_broken_kubeconfig_is_named() {
     let folder = Folder::new("kubeconfig");
     let broken = folder.write("broken", "clusters: [");
     let empty = folder.write("empty", "");
-    let dangling = folder.write("dangling", &kubeconfig("https://127.0.0.1:1").replace("cluster: c,", "cluster: other,"));
-    for (path, name) in [(broken, "broken"), (empty, "empty"), (dangling, "dangling"), (folder.0.join("missing"), "missing")] {
+    let dangling = folder
+        .write("dangling", &kubeconfig("https://127.0.0.1:1").replace("cluster: c,", "cluster: other,"));
+    for (path, name) in
+        [(broken, "broken"), (empty, "empty"), (dangling, "dangling"), (folder.0.join("missing"), "missing")]
+    {
         let path = flag("--kubeconfig", &path);
         refuses(CONTROLLER, &[&path, "--metrics-listen=127.0.0.1:0"], &["covenant-controller: ", name]);
     }
@@ -143,8 +159,16 @@ fn a_flag_out_of_range_is_named() {
     refuses(CONTROLLER, &["--recheck-interval=1ns"], &["--recheck-interval", "1ns"]);
     refuses(CONTROLLER, &["--clock-skew=-1s"], &["--clock-skew", "-1s"]);
     refuses(CONTROLLER, &["--no-such-flag"], &["--no-such-flag"]);
-    refuses(WEBHOOK, &["--max-body-bytes=1", "--tls-cert-file=a", "--tls-key-file=b"], &["--max-body-bytes", "65536"]);
-    refuses(WEBHOOK, &["--drain-delay=forever", "--tls-cert-file=a", "--tls-key-file=b"], &["--drain-delay", "forever"]);
+    refuses(
+        WEBHOOK,
+        &["--max-body-bytes=1", "--tls-cert-file=a", "--tls-key-file=b"],
+        &["--max-body-bytes", "65536"],
+    );
+    refuses(
+        WEBHOOK,
+        &["--drain-delay=forever", "--tls-cert-file=a", "--tls-key-file=b"],
+        &["--drain-delay", "forever"],
+    );
     refuses(WEBHOOK, &[], &["--tls-cert-file"]);
     refuses(COVENANT, &["demo", "--kubernetes-version=1.12"], &["1.12", "1.37"]);
 }

@@ -24,7 +24,11 @@ struct Asked {
 }
 
 impl Asked {
-    fn new(prefix: &str, target: Target, script: impl Fn(&Value, usize) -> Reply + Send + Sync + 'static) -> Self {
+    fn new(
+        prefix: &str,
+        target: Target,
+        script: impl Fn(&Value, usize) -> Reply + Send + Sync + 'static,
+    ) -> Self {
         let namespace = namespace(prefix);
         let service_name = format!("probe.{namespace}.svc");
         let probe = Probe::start(&["localhost", &service_name], script);
@@ -104,11 +108,13 @@ fn a_loopback_address_is_called_by_http_2_and_without_a_server_name() {
 fn a_complete_refusal_is_printed_as_that_of_a_built_in_kind() {
     let asked = Asked::new("facts-refusal", Target::Service, |review, _| {
         let name = named(review);
-        Reply::review(json!({"allowed": false, "status": {"status": "Failure", "code": 422, "reason": "Invalid",
+        Reply::review(
+            json!({"allowed": false, "status": {"status": "Failure", "code": 422, "reason": "Invalid",
             "message": format!("Probe.covenant.test \"{name}\" is invalid: [spec.a: Required value, spec.b: Invalid value: 1: must be 2]"),
             "details": {"group": "covenant.test", "kind": "Probe", "name": name, "causes": [
                 {"reason": "FieldValueRequired", "message": "Required value", "field": "spec.a"},
-                {"reason": "FieldValueInvalid", "message": "Invalid value: 1: must be 2", "field": "spec.b"}]}}}))
+                {"reason": "FieldValueInvalid", "message": "Invalid value: 1: must be 2", "field": "spec.b"}]}}}),
+        )
     });
     assert_eq!(
         asked.create("web").failure(),
@@ -119,7 +125,9 @@ fn a_complete_refusal_is_printed_as_that_of_a_built_in_kind() {
     });
     let both = kubectl_with_input(&["create", "--dry-run=server", "-f", "-"], &two.join("\n")).failure();
     for name in ["one", "two"] {
-        let message = format!("Probe.covenant.test \"{name}\" is invalid: [spec.a: Required value, spec.b: Invalid value: 1: must be 2]");
+        let message = format!(
+            "Probe.covenant.test \"{name}\" is invalid: [spec.a: Required value, spec.b: Invalid value: 1: must be 2]"
+        );
         assert!(both.contains(&message), "{both}");
     }
 }
@@ -136,7 +144,8 @@ fn a_refusal_without_a_code_becomes_a_bad_request() {
 
 #[test]
 fn an_answer_under_another_uid_is_a_failed_call() {
-    let asked = Asked::new("facts-uid", Target::Service, |_, _| Reply::review(json!({"uid": "", "allowed": false})));
+    let asked =
+        Asked::new("facts-uid", Target::Service, |_, _| Reply::review(json!({"uid": "", "allowed": false})));
     let printed = asked.create("one").failure();
     assert!(printed.contains("expected response.uid="), "{printed}");
 }
@@ -196,7 +205,11 @@ fn warnings_are_cut_and_dropped_beyond_their_limits() {
     assert!(long.iter().all(|line| line.len() <= 256), "{long:?}");
     let flood = warnings("flood");
     assert!(!flood.is_empty() && flood.len() < 20, "{}", flood.len());
-    assert_eq!(warnings("control"), ["kept"], "a control character loses the warning, a repetition is shown once");
+    assert_eq!(
+        warnings("control"),
+        ["kept"],
+        "a control character loses the warning, a repetition is shown once"
+    );
 }
 
 #[test]

@@ -7,6 +7,7 @@ mod support;
 mod admission_facts;
 mod binaries;
 mod controlplane;
+mod crds;
 mod installation;
 mod probe;
 mod supervisor;
