@@ -1,3 +1,3 @@
 //! The person's tool. Prints; the only place that may.
 
-pub mod crds;
+pub mod input;

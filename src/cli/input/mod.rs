@@ -1,0 +1,3 @@
+//! Reading what a person hands to the command line: files, folders and standard input, down to single objects.
+
+pub mod yaml;
