@@ -1,16 +1,7 @@
-//! The `covenant` process: parses flags, calls the library, turns errors into an exit code.
+//! The `covenant` process: hands its arguments to the library and ends with the exit code that comes back.
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    #[cfg(feature = "demo")]
-    {
-        use covenant::controlplane::supervise;
-
-        let mut arguments = std::env::args_os().skip(1);
-        if arguments.next().is_some_and(|first| first == supervise::SUBCOMMAND) {
-            return supervise::main(arguments);
-        }
-    }
-    ExitCode::SUCCESS
+    covenant::cli::main(std::env::args_os())
 }

@@ -59,6 +59,9 @@ closed_words! {
         AccessDenied,
         /// Unknown: the API server could not be asked, or answered with an error. It is tried again.
         APIError,
+        /// Unknown, and only in the answer of `covenant check`, never in a cluster: what the contract declares is not
+        /// among the files that were given, so nothing is known of it.
+        NotInInput,
         /// SecretExists True: the Secret was read.
         SecretFound,
         /// SecretExists True: the Secret was read but is being deleted. Its content is judged until it is gone.

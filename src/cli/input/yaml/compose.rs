@@ -76,7 +76,8 @@ impl<'p, 'a> Composer<'p, 'a> {
         let (data, anchor) = match event {
             Event::Scalar(text, style, anchor, tag) => {
                 let (plain, tag) = (style == ScalarStyle::Plain, scalar_tag(tag.as_deref()));
-                let data = resolve::resolve(&text, plain, tag).map_err(|error| self.unresolved(&span, error))?;
+                let data =
+                    resolve::resolve(&text, plain, tag).map_err(|error| self.unresolved(&span, error))?;
                 (data, anchor)
             }
             Event::SequenceStart(_, anchor, _) => (self.list(depth)?, anchor),
@@ -271,7 +272,8 @@ impl Map {
         self.entries.push(entry);
         let count = self.entries.len();
         if count == INDEX_FROM {
-            self.index = self.entries.iter().enumerate().map(|(place, entry)| (entry.key.clone(), place)).collect();
+            self.index =
+                self.entries.iter().enumerate().map(|(place, entry)| (entry.key.clone(), place)).collect();
         } else if count > INDEX_FROM
             && let Some(last) = self.entries.last()
         {

@@ -125,9 +125,9 @@ impl Node {
             Data::Number(number) => Value::Number(number),
             Data::Text(text) => Value::String(text),
             Data::List(items) => Value::Array(items.into_iter().map(Self::into_value).collect()),
-            Data::Map(entries) => {
-                Value::Object(entries.into_iter().map(|entry| (entry.key, entry.value.into_value())).collect())
-            }
+            Data::Map(entries) => Value::Object(
+                entries.into_iter().map(|entry| (entry.key, entry.value.into_value())).collect(),
+            ),
         }
     }
 

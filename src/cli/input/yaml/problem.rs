@@ -70,7 +70,10 @@ impl fmt::Display for Problem {
             Self::NotFinite => "a number must be finite",
             Self::Key => "a key must be a text, a number or a boolean",
             Self::DuplicateKey { first } => {
-                return write!(formatter, "a key stands twice in one map, first on line {first}; keep one of them");
+                return write!(
+                    formatter,
+                    "a key stands twice in one map, first on line {first}; keep one of them"
+                );
             }
             Self::Merge => "the merge key << needs a map",
             Self::Alias => "an alias (*…) has no anchor before it",

@@ -58,7 +58,8 @@ pub(super) fn resolve(text: &str, plain: bool, tag: ScalarTag) -> Result<Data, U
         ScalarTag::None | ScalarTag::Text => Ok(Data::Text(text.to_owned())),
         ScalarTag::Binary => {
             let packed: String = text.split_ascii_whitespace().collect();
-            let bytes = base64::engine::general_purpose::STANDARD.decode(packed).map_err(|_| Unresolved::Tag)?;
+            let bytes =
+                base64::engine::general_purpose::STANDARD.decode(packed).map_err(|_| Unresolved::Tag)?;
             String::from_utf8(bytes).map(Data::Text).map_err(|_| Unresolved::Tag)
         }
         ScalarTag::Bool | ScalarTag::Int | ScalarTag::Float | ScalarTag::Null => {
@@ -148,14 +149,15 @@ fn approximate(magnitude: u64) -> Option<Number> {
     Number::from_f64(magnitude as f64)
 }
 
+/// Up to here Go's JSON writes a whole number without an exponent, and it comes back as an integer.
+const WHOLE: f64 = 9_223_372_036_854_774_784.0;
+
 /// A decimal floating-point number; whole ones are whole numbers, because JSON writes them alike.
 fn float(text: &str) -> Option<Number> {
     if !is_decimal(text) {
         return None;
     }
     let value: f64 = text.parse().ok().filter(|value: &f64| value.is_finite())?;
-    // Up to here Go's JSON writes a whole number without an exponent, and it comes back as an integer.
-    const WHOLE: f64 = 9_223_372_036_854_774_784.0;
     if value.fract() == 0.0 && value.abs() <= WHOLE {
         #[expect(clippy::cast_possible_truncation, reason = "whole and within 64 bits")]
         return Some(Number::from(value as i64));

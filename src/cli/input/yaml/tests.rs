@@ -37,7 +37,9 @@ fn as_decoded(value: Value) -> Value {
 fn scalars_mean_what_they_mean_to_kubectl() {
     let mut rows = 0;
     let mut wrong = Vec::new();
-    for line in include_str!("../../../../tests/yaml/scalars.tsv").lines().filter(|line| !line.starts_with('#')) {
+    for line in
+        include_str!("../../../../tests/yaml/scalars.tsv").lines().filter(|line| !line.starts_with('#'))
+    {
         rows += 1;
         let (text, expected) = line.split_once('\t').unwrap();
         let text: String = serde_json::from_str(text).unwrap();
@@ -65,10 +67,13 @@ fn empty_documents_count_but_do_not_come() {
 
 #[test]
 fn a_broken_document_does_not_hide_the_next() {
-    let all = read("a: 1\n---\nb: [1, 2\n---\nc: \"x\n---\nd: 4\n---\ne: 1\ne: 2\nf: 3\n---\n\tg: 1\n---\nh: 8\n");
-    let good: Vec<_> = all.iter().filter_map(|(number, root)| Some((*number, root.as_ref().ok()?.clone()))).collect();
+    let all =
+        read("a: 1\n---\nb: [1, 2\n---\nc: \"x\n---\nd: 4\n---\ne: 1\ne: 2\nf: 3\n---\n\tg: 1\n---\nh: 8\n");
+    let good: Vec<_> =
+        all.iter().filter_map(|(number, root)| Some((*number, root.as_ref().ok()?.clone()))).collect();
     assert_eq!(good, [(1, json!({"a": 1})), (4, json!({"d": 4})), (7, json!({"h": 8}))]);
-    let bad: Vec<_> = all.iter().filter_map(|(number, root)| Some((*number, *root.as_ref().err()?))).collect();
+    let bad: Vec<_> =
+        all.iter().filter_map(|(number, root)| Some((*number, *root.as_ref().err()?))).collect();
     assert_eq!(bad[0].0, 2);
     assert_eq!(bad[0].1.1, Problem::Brackets);
     assert_eq!(bad[1].0, 3);
@@ -122,7 +127,10 @@ fn small_documents_do_not_unfold_to_large_ones() {
         deep.push_str(&line);
     }
     assert_eq!(one(&deep), Err(Problem::Depth(200)));
-    assert_eq!(one("a: &x {b: 1}\nc: *x\nd: {<<: *x, e: 2}"), Ok(json!({"a": {"b": 1}, "c": {"b": 1}, "d": {"b": 1, "e": 2}})));
+    assert_eq!(
+        one("a: &x {b: 1}\nc: *x\nd: {<<: *x, e: 2}"),
+        Ok(json!({"a": {"b": 1}, "c": {"b": 1}, "d": {"b": 1, "e": 2}}))
+    );
 }
 
 #[test]

@@ -13,6 +13,7 @@ mod tests;
 mod workloads;
 
 use jiff::{SignedDuration, Timestamp};
+pub use ready::counts;
 
 use crate::api::conditions::{
     ConditionStatus, ContractCondition, ContractReason, MAX_MESSAGE_BYTES, ViolationRule,

@@ -5,8 +5,8 @@ use crate::api::conditions::{ConditionStatus, ContractCondition, ContractReason}
 use crate::api::secret_contract::effective::EffectivePolicy;
 use crate::rules::text::counted;
 
-/// Whether a check counts in Ready.
-fn counts(check: ContractCondition, policy: EffectivePolicy) -> bool {
+/// Whether a check counts in Ready under a contract's policy.
+pub fn counts(check: ContractCondition, policy: EffectivePolicy) -> bool {
     match check {
         ContractCondition::SecretExists | ContractCondition::KeysValid => true,
         ContractCondition::ExternalSecretReady => policy.require_external_secret_ready,

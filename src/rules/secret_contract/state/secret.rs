@@ -53,7 +53,7 @@ fn unreadable(name: &str, secret: &Lookup<SecretFacts>) -> Verdict {
             format!("Secret \"{name}\" could not be read: {failure}. It is tried again."),
         ),
         _ => Verdict::unknown(
-            ContractReason::Pending,
+            ContractReason::NotInInput,
             format!("Secret \"{name}\" is not part of the input, so nothing is known of it."),
         ),
     }

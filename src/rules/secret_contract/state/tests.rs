@@ -121,7 +121,7 @@ fn secrets_that_are_not_there_or_cannot_be_read() {
         (Lookup::Absent, (False, Why::SecretNotFound), (Unknown, Why::SecretNotFound), False),
         (Lookup::Forbidden, (Unknown, Why::AccessDenied), (Unknown, Why::AccessDenied), Unknown),
         (Lookup::Failed(ReadFailure::Timeout), (Unknown, Why::APIError), (Unknown, Why::APIError), Unknown),
-        (Lookup::NotInInput, (Unknown, Why::Pending), (Unknown, Why::Pending), Unknown),
+        (Lookup::NotInInput, (Unknown, Why::NotInInput), (Unknown, Why::NotInInput), Unknown),
     ] {
         let report = judged(spec.clone(), lookup);
         assert_eq!(said(&report, Is::SecretExists), exists);

@@ -1,0 +1,189 @@
+//! `covenant check`: judges objects from files, offline, by the very rules of webhook and controller.
+//!
+//! `judge` turns objects into a report, with the facts of `facts` and the verdicts of `state`; `report` is the form that programs read, `text` the one for people.
+
+mod facts;
+mod judge;
+pub mod report;
+mod state;
+pub mod text;
+
+use std::io::{self, IsTerminal as _, Write};
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+use jiff::Timestamp;
+
+use super::exit::{Code, Failure};
+use super::input::object::{self, Item};
+use super::input::source;
+use crate::rules::Installation;
+use judge::{Former, Judge};
+use report::Report;
+
+/// How the report is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Output {
+    /// For people.
+    #[default]
+    Text,
+    /// For programs: one JSON object.
+    Json,
+}
+
+/// Judge contracts and database claims from files, offline, as webhook and controller would.
+///
+/// Exit code: 0 without errors, 1 with at least one error, 2 when a flag is wrong or something cannot be read.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Flags {
+    /// File, folder (every *.yaml, *.yml and *.json below it), or - for standard input. YAML or JSON, any number of
+    /// documents, lists too. None: standard input, if something is piped in.
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+
+    /// How the report is written.
+    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
+    pub output: Output,
+
+    /// File or folder with the former versions of the same objects: a fault that the former version has already is a
+    /// warning.
+    #[arg(long, value_name = "PATH")]
+    pub old: Option<PathBuf>,
+
+    /// Namespace of objects that name none.
+    #[arg(short, long, value_name = "NAME", default_value = "default", value_parser = namespace)]
+    pub namespace: String,
+
+    /// apiVersion that a contract's externalSecretRef may name. Repeatable.
+    #[arg(
+        long = "external-secret-api-version",
+        env = "COVENANT_EXTERNAL_SECRET_API_VERSION",
+        value_name = "APIVERSION",
+        value_delimiter = ',',
+        default_values = ["external-secrets.io/v1", "external-secrets.io/v1beta1"],
+        value_parser = external_secret_api_version
+    )]
+    pub external_secret_api_versions: Vec<String>,
+
+    /// Write only the line of counts.
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// Runs the command.
+pub fn run(flags: Flags) -> Result<Code, Failure> {
+    let paths = match flags.paths.as_slice() {
+        [] if io::stdin().is_terminal() => {
+            let what = "nothing to check: no PATH is given and nothing is piped in";
+            return Err(Failure::new(what, "name a file or folder, or pipe manifests in; see --help"));
+        }
+        [] => vec![PathBuf::from("-")],
+        paths => paths.to_vec(),
+    };
+    let former = match &flags.old {
+        Some(old) => former(old, &flags.namespace)?,
+        None => Former::default(),
+    };
+    let installation = Installation {
+        external_secret_api_versions: flags.external_secret_api_versions,
+        ..Installation::default()
+    };
+    let mut judge = Judge::new(installation, flags.namespace, former);
+    for found in source::find(&paths) {
+        let read = found.and_then(|source| object::each(&source, |item| judge.take(item)));
+        if let Err(unusable) = read {
+            tell(&unusable);
+            judge.unusable(&unusable);
+        }
+    }
+    let report = judge.report(now());
+    write(&report, flags.output, flags.quiet).map_err(|error| {
+        Failure::new(format!("the report cannot be written: {error}"), "check standard output")
+    })?;
+    Ok(code(&report))
+}
+
+fn former(path: &Path, namespace: &str) -> Result<Former, Failure> {
+    let mut former = Former::default();
+    let mut broken = None;
+    for found in source::find(&[path.to_owned()]) {
+        let read = found.and_then(|source| {
+            object::each(&source, |item| match item {
+                Item::Object(object) => former.take(object, namespace),
+                Item::Other => {}
+                Item::Broken { place, problem } => {
+                    broken.get_or_insert_with(|| format!("{}: line {}: {problem}", place.file, place.line));
+                }
+            })
+        });
+        if let Err(unusable) = read {
+            broken.get_or_insert_with(|| unusable.to_string());
+        }
+    }
+    match broken {
+        Some(broken) => {
+            Err(Failure::new(format!("--old: {broken}"), "without it no former version is known"))
+        }
+        None => Ok(former),
+    }
+}
+
+#[expect(clippy::print_stderr, reason = "the command line's own diagnostics")]
+fn tell(unusable: &source::Unusable) {
+    eprintln!("covenant: {unusable}");
+}
+
+fn write(report: &Report, output: Output, quiet: bool) -> io::Result<()> {
+    let terminal = io::stdout().is_terminal();
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    match output {
+        Output::Json => {
+            serde_json::to_writer_pretty(&mut out, report)?;
+            writeln!(out)?;
+        }
+        Output::Text => {
+            let style = text::Style { colour: terminal && super::colour_is_welcome(), quiet };
+            text::write(report, style, &mut out)?;
+        }
+    }
+    match out.flush() {
+        // The reader has seen enough.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        result => result,
+    }
+}
+
+fn code(report: &Report) -> Code {
+    match &report.summary {
+        summary if summary.unreadable > 0 => Code::Unusable,
+        summary if summary.errors > 0 => Code::Found,
+        _ => Code::Good,
+    }
+}
+
+/// The time now. The clock of the long-running processes is not part of a program that only reads files.
+#[expect(clippy::disallowed_methods, reason = "the outermost layer asks, and hands on what it got")]
+fn now() -> Timestamp {
+    Timestamp::now()
+}
+
+/// A DNS label.
+fn namespace(text: &str) -> Result<String, String> {
+    let letters = text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
+    if (1..=63).contains(&text.len()) && letters && !text.starts_with('-') && !text.ends_with('-') {
+        Ok(text.to_owned())
+    } else {
+        Err("must be the name of a namespace: at most 63 lower-case letters, digits and '-'".to_owned())
+    }
+}
+
+/// `external-secrets.io/<version>`.
+fn external_secret_api_version(text: &str) -> Result<String, String> {
+    let version = text.strip_prefix("external-secrets.io/").unwrap_or_default();
+    let letters = version.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
+    if version.starts_with('v') && version.len() <= 32 && letters {
+        Ok(text.to_owned())
+    } else {
+        Err("must be such as external-secrets.io/v1".to_owned())
+    }
+}
