@@ -65,8 +65,9 @@ impl Installation {
         let now = covenant::process::clock::now();
         let hour = jiff::SignedDuration::from_hours(1);
         let authority = Authority::new("test-ca", now - hour, now + hour).unwrap();
-        let pair =
-            authority.issue(LeafRequest::serving("webhook", now - hour, now + hour).dns_name(SERVICE_NAME)).unwrap();
+        let pair = authority
+            .issue(LeafRequest::serving("webhook", now - hour, now + hour).dns_name(SERVICE_NAME))
+            .unwrap();
         std::fs::write(self.plane.folder().join("webhook.crt"), &pair.cert_pem).unwrap();
         std::fs::write(self.plane.folder().join("webhook.key"), pair.key_pem.pem()).unwrap();
         base64::Engine::encode(&base64::engine::general_purpose::STANDARD, authority.cert_pem())
@@ -74,7 +75,8 @@ impl Installation {
 
     /// Starts the webhook as it runs in production: its own process, its own service account.
     pub fn start_webhook(&self) {
-        let kubeconfig = self.plane.kubeconfig_for_service_account("covenant-system", "covenant-webhook").unwrap();
+        let kubeconfig =
+            self.plane.kubeconfig_for_service_account("covenant-system", "covenant-webhook").unwrap();
         let folder = self.plane.folder();
         let args = vec![
             format!("--kubeconfig={}", kubeconfig.display()),

@@ -40,7 +40,11 @@ fn five_faults() -> Vec<String> {
 fn five_faults_are_five_lines() {
     let (_guard, covenant) = with_webhook();
     let file = shipped("samples/refused/contract-five-faults.yaml");
-    for arguments in [&["apply", "--dry-run=server", "-f", &file][..], &["create", "-f", &file], &["apply", "--server-side", "-f", &file]] {
+    for arguments in [
+        &["apply", "--dry-run=server", "-f", &file][..],
+        &["create", "-f", &file],
+        &["apply", "--server-side", "-f", &file],
+    ] {
         let printed = covenant.kubectl(arguments).failure();
         let lines: Vec<String> = five_faults().iter().map(|line| format!("* {line}")).collect();
         let expected = format!("The SecretContract \"five-faults\" is invalid: \n{}\n", lines.join("\n"));
@@ -53,7 +57,9 @@ fn two_failing_objects_have_all_faults_in_one_message_each() {
     let (_guard, covenant) = with_webhook();
     let one = std::fs::read_to_string(shipped("samples/refused/contract-five-faults.yaml")).unwrap();
     let two = one.replace("name: five-faults", "name: five-more");
-    let printed = covenant.kubectl_with_input(&["apply", "--dry-run=server", "-f", "-"], &format!("{one}---\n{two}")).failure();
+    let printed = covenant
+        .kubectl_with_input(&["apply", "--dry-run=server", "-f", "-"], &format!("{one}---\n{two}"))
+        .failure();
     for name in ["five-faults", "five-more"] {
         let message = format!(
             "admission webhook \"contract.secrets.codepop.tech\" denied the request: \
@@ -70,7 +76,11 @@ fn the_schema_answers_first_and_the_command_line_says_everything() {
     let (_guard, covenant) = with_webhook();
     let file = shipped("samples/refused/contract-seven-faults.yaml");
     let printed = covenant.kubectl(&["apply", "--dry-run=server", "-f", &file]).failure();
-    assert!(printed.contains("Unsupported value: \"XML\": supported values: \"None\", \"JSON\", \"URI\", \"PEM\""), "{printed}");
+    assert!(
+        printed
+            .contains("Unsupported value: \"XML\": supported values: \"None\", \"JSON\", \"URI\", \"PEM\""),
+        "{printed}"
+    );
     assert!(!printed.contains("DB_PASSWORD"), "the webhook was not asked: {printed}");
     let checked = Command::new(COVENANT).args(["check", "-o", "json", &file]).output().unwrap();
     assert_eq!(checked.status.code(), Some(1));
@@ -79,8 +89,11 @@ fn the_schema_answers_first_and_the_command_line_says_everything() {
     let errors: Vec<&Value> = findings.iter().filter(|finding| finding["severity"] == "error").collect();
     assert!(errors.len() >= 7, "{report:#}");
     // What the command line says of these two is what the API server says.
-    for finding in errors.iter().filter(|finding| ["FieldEnum", "enum"].iter().any(|word| finding["reason"].as_str().unwrap_or_default().contains(word))) {
-        let line = format!("{}: {}", finding["field"].as_str().unwrap(), finding["message"].as_str().unwrap());
+    for finding in errors.iter().filter(|finding| {
+        ["FieldEnum", "enum"].iter().any(|word| finding["reason"].as_str().unwrap_or_default().contains(word))
+    }) {
+        let line =
+            format!("{}: {}", finding["field"].as_str().unwrap(), finding["message"].as_str().unwrap());
         assert!(printed.contains(&line), "{line} is not in {printed}");
     }
 }
@@ -111,12 +124,25 @@ fn an_old_fault_never_blocks() {
     covenant.start_webhook();
     covenant.wait_until_asked();
     let edit = |patch: Value| {
-        covenant.kubectl(&["-n", &namespace, "patch", "sctr", "old", "--type=merge", "-p", &patch.to_string()])
+        covenant.kubectl(&[
+            "-n",
+            &namespace,
+            "patch",
+            "sctr",
+            "old",
+            "--type=merge",
+            "-p",
+            &patch.to_string(),
+        ])
     };
     edit(json!({"metadata": {"labels": {"a": "b"}}})).success();
     // An edit beside the fault passes and says what is still wrong.
     let output = edit(json!({"spec": {"secretRef": {"name": "other"}}}));
-    assert!(output.is_success() && output.stderr.contains("Warning: spec.requiredKeys[0].envName: Invalid value: \"9BAD\""), "{output:?}");
+    assert!(
+        output.is_success()
+            && output.stderr.contains("Warning: spec.requiredKeys[0].envName: Invalid value: \"9BAD\""),
+        "{output:?}"
+    );
     let worse = json!({"spec": {"requiredKeys": [{"name": "a", "envName": "9BAD"}, {"name": "b", "envName": "8BAD"}]}});
     let printed = edit(worse).failure();
     assert!(printed.contains("8BAD") && !printed.contains("* spec.requiredKeys[0]"), "{printed}");
@@ -130,7 +156,16 @@ fn a_webhook_that_is_away_blocks_nothing_and_the_definitions_still_hold() {
     let (_guard, covenant) = with_webhook();
     let namespace = covenant.namespace("webhook-away");
     covenant.kill_webhook();
-    let printed = covenant.kubectl(&["-n", &namespace, "apply", "--dry-run=server", "-f", &shipped("samples/refused/tenant-both-sources.yaml")]).failure();
+    let printed = covenant
+        .kubectl(&[
+            "-n",
+            &namespace,
+            "apply",
+            "--dry-run=server",
+            "-f",
+            &shipped("samples/refused/tenant-both-sources.yaml"),
+        ])
+        .failure();
     assert!(printed.contains("may not be set together with provision"), "{printed}");
     covenant.apply(&contract(&namespace, "any", json!({"secretRef": {"name": "s"}})));
     covenant.kubectl(&["-n", &namespace, "label", "sctr", "any", "a=b"]).success();
@@ -153,15 +188,20 @@ fn definitions_and_rules_say_the_same() {
         ("database-reserved-names", covenant::api::Kind::PostgreSQLDatabase),
         ("instance-address", covenant::api::Kind::PostgreSQLInstance),
     ] {
-        let path = shipped(&format!("samples/refused/{file}.yaml"));
-        let object: Value = serde_saphyr::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
-        let findings = covenant::rules::shape(kind, &object, &installation);
-        let printed = covenant.kubectl(&["apply", "--dry-run=server", "-f", &path]).failure();
-        let lines = printed.lines().filter(|line| line.starts_with("* ") || line.contains("is invalid: spec"));
-        assert_eq!(lines.count(), findings.errors().count(), "{file}: {printed}{findings:#?}");
-        for finding in findings.errors() {
-            let (field, detail) = (finding.field.to_string(), &finding.detail);
-            assert!(printed.contains(&field) && printed.contains(detail.as_str()), "{file}: {field}: {detail} is not in {printed}");
+        let text = std::fs::read_to_string(shipped(&format!("samples/refused/{file}.yaml"))).unwrap();
+        for object in serde_saphyr::from_multiple::<Value>(&text).unwrap() {
+            let findings = covenant::rules::shape(kind, &object, &installation);
+            let printed = covenant
+                .kubectl_with_input(&["apply", "--dry-run=server", "-f", "-"], &object.to_string())
+                .failure();
+            let lines =
+                printed.lines().filter(|line| line.starts_with("* ") || line.contains("is invalid: spec"));
+            assert_eq!(lines.count(), findings.errors().count(), "{file}: {printed}{findings:#?}");
+            for finding in findings.errors() {
+                let (field, detail) = (finding.field.to_string(), finding.detail.as_str());
+                let is_said = printed.contains(&field) && printed.contains(detail);
+                assert!(is_said, "{file}: {field}: {detail} is not in {printed}");
+            }
         }
     }
 }
@@ -169,10 +209,19 @@ fn definitions_and_rules_say_the_same() {
 #[test]
 fn the_log_names_objects_and_rules_and_the_audit_log_has_the_rules() {
     let (_guard, covenant) = with_webhook();
-    covenant.kubectl(&["create", "--dry-run=server", "-f", &shipped("samples/refused/contract-five-faults.yaml")]).failure();
+    covenant
+        .kubectl(&["create", "--dry-run=server", "-f", &shipped("samples/refused/contract-five-faults.yaml")])
+        .failure();
     let log = covenant.webhook_log();
-    let line = log.lines().filter(|line| line.contains("\"verdict\":\"refused\"")).last().expect("a refusal is logged");
+    let line = log
+        .lines()
+        .filter(|line| line.contains("\"verdict\":\"refused\""))
+        .last()
+        .expect("a refusal is logged");
     let line: Value = serde_json::from_str(line).unwrap();
-    assert_eq!((&line["kind"], &line["name"], &line["operation"]), (&json!("SecretContract"), &json!("five-faults"), &json!("create")));
+    assert_eq!(
+        (&line["kind"], &line["name"], &line["operation"]),
+        (&json!("SecretContract"), &json!("five-faults"), &json!("create"))
+    );
     assert!(line["rules"].as_str().unwrap().contains("contract/env-name-grammar"), "{line}");
 }
