@@ -9,6 +9,8 @@ mod binaries;
 mod controlplane;
 mod crds;
 mod installation;
+mod policies;
 mod probe;
+mod shipped;
 mod supervisor;
 mod webhook;

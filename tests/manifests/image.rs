@@ -25,3 +25,28 @@ fn the_final_stage_holds_the_binaries_that_the_deployments_start() {
     let version = format!("org.opencontainers.image.version=\"{}\"", env!("CARGO_PKG_VERSION"));
     assert!(last.contains(&version), "the label says another version than Cargo.toml");
 }
+
+/// Each process is started with the flags and variables of its Deployment and `--help`, which answers only if it knows
+/// all of them.
+#[test]
+fn the_processes_know_the_flags_that_the_deployments_pass() {
+    for deployment in installed("").iter().filter(|document| document.kind() == "Deployment") {
+        let spec = "/spec/template/spec/containers/0";
+        let binary = match deployment.name() {
+            "covenant-webhook" => env!("CARGO_BIN_EXE_covenant-webhook"),
+            "covenant-controller" => env!("CARGO_BIN_EXE_covenant-controller"),
+            other => panic!("no binary for {other}"),
+        };
+        let output = std::process::Command::new(binary)
+            .args(strings(&deployment.value, &format!("{spec}/args")))
+            .arg("--help")
+            .output()
+            .unwrap();
+        let help = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success(), "{binary}: {}", String::from_utf8_lossy(&output.stderr));
+        for variable in crate::support::list(&deployment.value, &format!("{spec}/env")) {
+            let name = variable["name"].as_str().unwrap();
+            assert!(help.contains(name), "{binary} --help does not know {name}");
+        }
+    }
+}

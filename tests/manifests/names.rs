@@ -5,6 +5,10 @@ use std::collections::BTreeSet;
 use crate::support::{installed, text};
 
 const EXPECTED: &str = "
+CustomResourceDefinition postgresqldatabases.database.ayatori.ddupan.top
+CustomResourceDefinition postgresqlinstances.database.ayatori.ddupan.top
+CustomResourceDefinition postgresqltenants.database.ayatori.ddupan.top
+CustomResourceDefinition secretcontracts.secrets.codepop.tech
 ClusterRole covenant-contract-editor
 ClusterRole covenant-contract-viewer
 ClusterRole covenant-controller

@@ -7,7 +7,11 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
-use crate::support::{documents_of, files_below, manifests, text};
+use covenant::api::Kind;
+use covenant::rules::finding::Severity;
+use covenant::rules::{Installation, shape};
+
+use crate::support::{Document, documents_of, files_below, manifests, text};
 
 const OURS: [&str; 4] = ["SecretContract", "PostgreSQLInstance", "PostgreSQLDatabase", "PostgreSQLTenant"];
 
@@ -67,4 +71,41 @@ fn samples_can_be_applied_side_by_side() {
             }
         }
     }
+}
+
+/// The field and text of every fault that SHAPE finds in an object of ours.
+fn faults(document: &Document) -> Vec<(String, String)> {
+    let kind = Kind::of(text(&document.value, "/apiVersion"), document.kind()).expect("a kind of ours");
+    shape(kind, &document.value, &Installation::default())
+        .into_iter()
+        .map(|finding| {
+            assert_eq!(finding.severity, Severity::Error, "{}: {}", document.file, finding.line());
+            (finding.field.to_string(), finding.line())
+        })
+        .collect()
+}
+
+/// The rules see what the API server sees: nothing in an accepted sample; in a refused one what its comment lists, and
+/// nothing else where the webhook is the one that answers.
+#[test]
+fn the_rules_find_in_every_sample_what_its_comment_says() {
+    for (path, _) in samples("accepted") {
+        for document in documents_of(&path).iter().filter(|document| OURS.contains(&document.kind())) {
+            assert_eq!(faults(document), [], "{}", path.display());
+        }
+    }
+    for (path, content) in samples("refused") {
+        let listed: BTreeSet<String> =
+            content.lines().skip(1).map_while(|line| line.strip_prefix("#   ")).map(str::to_owned).collect();
+        for document in documents_of(&path) {
+            let faults = faults(&document);
+            let found: BTreeSet<String> = faults.iter().map(|(field, _)| field.clone()).collect();
+            assert!(found.is_superset(&listed), "{}: {faults:#?}", path.display());
+            if content.starts_with("# Refused by the webhook") {
+                assert_eq!(found, listed, "{}: {faults:#?}", path.display());
+            }
+        }
+    }
+    let seven = documents_of(&manifests().join("samples/refused/contract-seven-faults.yaml"));
+    assert_eq!(faults(&seven[0]).len(), 7, "two of the schema and five beyond it: {:#?}", faults(&seven[0]));
 }
