@@ -23,7 +23,7 @@ use crate::cluster::events::{Events, Importance};
 use crate::cluster::{secrets, status as write};
 use crate::process::clock;
 use crate::rules::facts::{ContractFacts, Lookup, SecretFacts};
-use crate::rules::secret_contract::state::{Report, Settings};
+use crate::rules::secret_contract::state::{Evaluator, Report};
 use crate::rules::{Installation, shape};
 use crate::status::{contract, stored};
 
@@ -39,7 +39,7 @@ const JITTER: f64 = 0.1;
 pub(super) struct Contracts {
     pub(super) client: Client,
     pub(super) installation: Arc<Installation>,
-    pub(super) settings: Arc<Settings>,
+    pub(super) evaluator: Arc<Evaluator>,
     pub(super) recheck: Duration,
     pub(super) events: Events,
     pub(super) metrics: Metrics,
@@ -60,13 +60,13 @@ impl Contracts {
     pub(super) fn new(
         client: Client,
         installation: Arc<Installation>,
-        settings: Arc<Settings>,
+        evaluator: Arc<Evaluator>,
         recheck: Duration,
         events: Events,
         metrics: Metrics,
     ) -> Self {
         let (index, memory) = (Arc::default(), Mutex::default());
-        Self { client, installation, settings, recheck, events, metrics, index, memory }
+        Self { client, installation, evaluator, recheck, events, metrics, index, memory }
     }
 
     fn remember<T>(&self, object: &DynamicObject, change: impl FnOnce(&mut Memory) -> T) -> T {
@@ -93,10 +93,10 @@ impl Contracts {
         }
         let secret = self.read(object, &value).await?;
         let immutable = matches!(&secret, Lookup::Found(secret) if secret.immutable);
-        let settings = self.settings.clone();
+        let evaluator = self.evaluator.clone();
         // Patterns may cost a second of work: it is done where it holds up nobody.
         let judged = tokio::task::spawn_blocking(move || {
-            Report::judge(&EffectiveContract::of_object(&value), &ContractFacts { secret }, &settings, now)
+            evaluator.judge(&EffectiveContract::of_object(&value), &ContractFacts { secret }, now)
         });
         let report = judged.await.map_err(|_| panicked(object))?;
         Ok(Judged { report, valid: true, immutable })

@@ -299,3 +299,6 @@ pub(super) fn panicked(object: &DynamicObject) -> RequestError {
         reason: "an internal error; the log line before this one has its place in the code".to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,5 +1,6 @@
 //! The whole process: start, election, the controllers, and the end.
 
+use std::collections::BTreeSet;
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,7 +32,7 @@ use crate::process::health::{self, Check, Readiness};
 use crate::process::metrics::Metrics as Exposition;
 use crate::process::{listener, signals, telemetry};
 use crate::rules::Installation;
-use crate::rules::secret_contract::state::Settings;
+use crate::rules::secret_contract::state::Evaluator;
 
 /// How long the passes under way may take to end after the signal to stop.
 const DRAIN: Duration = Duration::from_secs(20);
@@ -150,15 +151,17 @@ impl Process {
     fn start(&self, ending: &CancellationToken) -> TaskTracker {
         let tasks = TaskTracker::new();
         let installation = Arc::new(self.flags.installation());
-        let settings = Arc::new(self.flags.settings());
+        let evaluator = Arc::new(Evaluator::new(self.flags.settings()));
         let instances = Arc::new(Instances::new());
         let events = Events::new(self.client.clone(), names::CONTROLLER, &self.identity);
-        let scopes: Vec<Option<String>> = match self.flags.watch_namespaces.as_slice() {
-            [] => vec![None],
-            namespaces => namespaces.iter().cloned().map(Some).collect(),
+        // A namespace that is given twice is still one.
+        let namespaces: BTreeSet<&String> = self.flags.watch_namespaces.iter().collect();
+        let scopes: Vec<Option<String>> = match namespaces.len() {
+            0 => vec![None],
+            _ => namespaces.into_iter().cloned().map(Some).collect(),
         };
         for scope in &scopes {
-            self.contracts(&tasks, scope.as_ref(), &installation, &settings, &events, ending);
+            self.contracts(&tasks, scope.as_ref(), &installation, &evaluator, &events, ending);
             self.databases(&tasks, Kind::PostgreSQLTenant, scope.as_ref(), &installation, &instances, ending);
         }
         for kind in [Kind::PostgreSQLInstance, Kind::PostgreSQLDatabase] {
@@ -189,14 +192,14 @@ impl Process {
         tasks: &TaskTracker,
         scope: Option<&String>,
         installation: &Arc<Installation>,
-        settings: &Arc<Settings>,
+        evaluator: &Arc<Evaluator>,
         events: &Events,
         ending: &CancellationToken,
     ) {
         let reconciler = Arc::new(Contracts::new(
             self.client.clone(),
             installation.clone(),
-            settings.clone(),
+            evaluator.clone(),
             self.flags.recheck_interval,
             events.clone(),
             self.metrics.clone(),

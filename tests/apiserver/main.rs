@@ -6,6 +6,7 @@ mod support;
 
 mod admission_facts;
 mod binaries;
+mod controller;
 mod controlplane;
 mod crds;
 mod installation;

@@ -1,12 +1,12 @@
 //! `KeysValid`: every rule of every key against the decoded bytes.
 
 use super::secret::content;
-use super::{Settings, Verdict, Violation};
+use super::{Evaluator, Verdict, Violation};
 use crate::api::conditions::{ContractReason, ViolationRule};
 use crate::api::secret_contract::EffectiveContract;
 use crate::api::secret_contract::effective::{EffectiveKey, Format};
 use crate::format;
-use crate::go::regexp::{Budget, Program};
+use crate::go::regexp::Budget;
 use crate::rules::facts::{Lookup, SecretFacts};
 use crate::rules::limits;
 use crate::rules::text::{counted, listed};
@@ -31,13 +31,13 @@ impl Keys {
 pub(super) fn judge(
     contract: &EffectiveContract<'_>,
     secret: &Lookup<SecretFacts>,
-    settings: &Settings,
+    evaluator: &Evaluator,
 ) -> Keys {
     let secret = match content(contract, secret) {
         Ok(secret) => secret,
         Err(verdict) => return Keys::without_findings(verdict),
     };
-    if settings.denied_types.contains(&secret.type_) {
+    if evaluator.settings.denied_types.contains(&secret.type_) {
         return Keys::without_findings(Verdict::unknown(
             ContractReason::TypeNotPermitted,
             format!(
@@ -52,7 +52,7 @@ pub(super) fn judge(
             "The contract declares no key rules; only the Secret's existence is asked for.",
         ));
     }
-    let mut evaluation = Evaluation::new(settings);
+    let mut evaluation = Evaluation::new(evaluator);
     for key in &contract.keys {
         evaluation.key(key, secret);
     }
@@ -60,7 +60,8 @@ pub(super) fn judge(
 }
 
 /// One pass over the keys of one Secret.
-struct Evaluation {
+struct Evaluation<'a> {
+    evaluator: &'a Evaluator,
     budget: Budget,
     missing: Vec<String>,
     violations: Vec<Violation>,
@@ -68,10 +69,15 @@ struct Evaluation {
     exceeded: Vec<String>,
 }
 
-impl Evaluation {
-    fn new(settings: &Settings) -> Self {
-        let budget = Budget::new(settings.evaluation_steps);
-        Self { budget, missing: Vec::new(), violations: Vec::new(), exceeded: Vec::new() }
+impl<'a> Evaluation<'a> {
+    fn new(evaluator: &'a Evaluator) -> Self {
+        Self {
+            evaluator,
+            budget: Budget::new(evaluator.settings.evaluation_steps),
+            missing: Vec::new(),
+            violations: Vec::new(),
+            exceeded: Vec::new(),
+        }
     }
 
     fn key(&mut self, key: &EffectiveKey<'_>, secret: &SecretFacts) {
@@ -118,7 +124,7 @@ impl Evaluation {
             return;
         }
         if let Some(pattern) = key.pattern {
-            match matches(pattern, value, &mut self.budget) {
+            match self.matches(pattern, value) {
                 Some(true) => {}
                 Some(false) => {
                     self.violation(name, ViolationRule::Pattern, "does not match the rule's pattern");
@@ -135,6 +141,11 @@ impl Evaluation {
         if !valid {
             self.violation(name, ViolationRule::Format, wrong);
         }
+    }
+
+    /// Whether the pattern matches; `None` when that could not be found out within the budget.
+    fn matches(&mut self, pattern: &str, value: &[u8]) -> Option<bool> {
+        self.evaluator.program(pattern)?.is_match(value, &mut self.budget).ok()
     }
 
     fn violation(&mut self, key: &str, rule: ViolationRule, message: &str) {
@@ -187,10 +198,4 @@ impl Evaluation {
         }
         format!("{}.", sentences.join("; "))
     }
-}
-
-/// Whether the pattern matches; `None` when that could not be found out within the budget.
-fn matches(pattern: &str, value: &[u8], budget: &mut Budget) -> Option<bool> {
-    // SHAPE has compiled it before, so a pattern that does not compile never comes here.
-    Program::compile(pattern).ok()?.is_match(value, budget).ok()
 }

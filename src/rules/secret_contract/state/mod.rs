@@ -12,6 +12,8 @@ mod secret;
 mod tests;
 mod workloads;
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use jiff::{SignedDuration, Timestamp};
 pub use ready::counts;
 
@@ -20,7 +22,7 @@ use crate::api::conditions::{
     WorkloadFindingReason,
 };
 use crate::api::secret_contract::EffectiveContract;
-use crate::go::regexp;
+use crate::go::regexp::{CACHE_BYTES, Cache, Program, STEPS_PER_SECRET};
 use crate::rules::facts::{ContractFacts, Lookup, SecretFacts};
 use crate::rules::finding::{Fault, Finding, Findings};
 use crate::rules::id::RuleId;
@@ -31,7 +33,7 @@ use crate::rules::text;
 pub struct Settings {
     /// How far in the future a declared rotation time may lie, for clocks that differ.
     pub clock_skew: SignedDuration,
-    /// The steps that the patterns of one Secret may cost together; at most [`regexp::STEPS_PER_SECRET`].
+    /// The steps that the patterns of one Secret may cost together; at most [`STEPS_PER_SECRET`].
     pub evaluation_steps: u64,
     /// Types of Secrets whose content is not evaluated.
     pub denied_types: Vec<String>,
@@ -48,9 +50,51 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             clock_skew: SignedDuration::from_mins(5),
-            evaluation_steps: regexp::STEPS_PER_SECRET,
+            evaluation_steps: STEPS_PER_SECRET,
             denied_types: Self::DENIED_TYPES.map(str::to_owned).to_vec(),
         }
+    }
+}
+
+/// Judges contracts by one installation's settings, with the programs of their patterns at hand.
+#[derive(Debug)]
+pub struct Evaluator {
+    settings: Settings,
+    programs: Mutex<Cache>,
+}
+
+impl Evaluator {
+    /// An evaluator that holds up to [`CACHE_BYTES`] of programs.
+    pub fn new(settings: Settings) -> Self {
+        Self { settings, programs: Mutex::new(Cache::new(CACHE_BYTES)) }
+    }
+
+    /// The program of a pattern; `None` for one that does not compile, which SHAPE has refused before.
+    fn program(&self, pattern: &str) -> Option<Arc<Program>> {
+        self.programs.lock().unwrap_or_else(PoisonError::into_inner).program(pattern).ok()
+    }
+
+    /// Judges a contract without errors of SHAPE.
+    pub fn judge(&self, contract: &EffectiveContract<'_>, facts: &ContractFacts, now: Timestamp) -> Report {
+        let mut report = Report::empty();
+        let exists = secret::exists(contract, &facts.secret);
+        let keys = keys::judge(contract, &facts.secret, self);
+        let rotation = rotation::judge(contract, &facts.secret, &self.settings, now);
+        let checks = [
+            (ContractCondition::SecretExists, exists),
+            (ContractCondition::KeysValid, keys.verdict),
+            (ContractCondition::ExternalSecretReady, external_secret::judge(contract)),
+            (ContractCondition::WorkloadsConfigured, workloads::judge(contract)),
+            (ContractCondition::RotationPolicySatisfied, rotation.verdict),
+        ];
+        let ready = ready::judge(contract.policy, &checks);
+        report.conditions.extend(checks);
+        report.conditions.push((ContractCondition::Ready, ready));
+        report.observed_secret = observed(&facts.secret);
+        report.missing_keys = keys.missing;
+        report.violations = keys.violations;
+        report.next_change = rotation.next_change;
+        report
     }
 }
 
@@ -181,32 +225,14 @@ impl Report {
         Some(Self { conditions, ..Self::empty() })
     }
 
-    /// Judges a contract without errors of SHAPE.
+    /// Judges one contract without errors of SHAPE; whoever judges many keeps an [`Evaluator`].
     pub fn judge(
         contract: &EffectiveContract<'_>,
         facts: &ContractFacts,
         settings: &Settings,
         now: Timestamp,
     ) -> Self {
-        let mut report = Self::empty();
-        let exists = secret::exists(contract, &facts.secret);
-        let keys = keys::judge(contract, &facts.secret, settings);
-        let rotation = rotation::judge(contract, &facts.secret, settings, now);
-        let checks = [
-            (ContractCondition::SecretExists, exists),
-            (ContractCondition::KeysValid, keys.verdict),
-            (ContractCondition::ExternalSecretReady, external_secret::judge(contract)),
-            (ContractCondition::WorkloadsConfigured, workloads::judge(contract)),
-            (ContractCondition::RotationPolicySatisfied, rotation.verdict),
-        ];
-        let ready = ready::judge(contract.policy, &checks);
-        report.conditions.extend(checks);
-        report.conditions.push((ContractCondition::Ready, ready));
-        report.observed_secret = observed(&facts.secret);
-        report.missing_keys = keys.missing;
-        report.violations = keys.violations;
-        report.next_change = rotation.next_change;
-        report
+        Evaluator::new(settings.clone()).judge(contract, facts, now)
     }
 
     const fn empty() -> Self {
