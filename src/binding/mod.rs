@@ -1,1 +1,0 @@
-//! Which Tenant gets which Database, and what the next step is. Pure.
