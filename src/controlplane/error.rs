@@ -51,6 +51,9 @@ pub enum Error {
     /// No free port could be had on the loopback interface.
     #[error("no free port on 127.0.0.1: {0}")]
     Port(std::io::Error),
+    /// A process shall be started again that was never started.
+    #[error("{0} was never started")]
+    NeverStarted(String),
     /// A part ended although it should run.
     #[error("{part} ended with {status}; the last lines of its log:\n{log}")]
     Ended {

@@ -22,6 +22,7 @@ pub mod version;
 pub use binaries::{Binaries, Binary, Provider};
 pub use error::Error;
 pub use kubectl::Output;
+pub use parts::{ETCD, KUBE_APISERVER, KUBE_CONTROLLER_MANAGER};
 pub use start::{ControlPlane, Options};
 pub use supervise::{ExitStatus, ProcessRequest, Signal};
 pub use version::Version;

@@ -10,10 +10,12 @@ use super::kubeconfig::write_private;
 use super::supervise::{ProcessRequest, StopMode};
 use crate::pki::{Authority, LeafRequest, Pair, SigningKey};
 
-/// Names of the parts, as the supervisor and the log files know them.
-pub(super) const ETCD: &str = "etcd";
-pub(super) const KUBE_APISERVER: &str = "kube-apiserver";
-pub(super) const KUBE_CONTROLLER_MANAGER: &str = "kube-controller-manager";
+/// The name of etcd as a process of the control plane.
+pub const ETCD: &str = "etcd";
+/// The name of kube-apiserver as a process of the control plane.
+pub const KUBE_APISERVER: &str = "kube-apiserver";
+/// The name of kube-controller-manager as a process of the control plane.
+pub const KUBE_CONTROLLER_MANAGER: &str = "kube-controller-manager";
 
 /// How long the certificates last: longer than any control plane of this kind runs.
 const VALIDITY: SignedDuration = SignedDuration::from_hours(365 * 24);

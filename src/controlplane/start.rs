@@ -1,5 +1,6 @@
 //! Starts a control plane and hands out what its users need.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -21,6 +22,8 @@ use super::{Binaries, Error, Version, audit, blocking};
 const ATTEMPTS: u32 = 3;
 /// How long a part may take to be ready. Usually it is seconds; a machine busy with builds takes longer.
 const READY_LIMIT: Duration = Duration::from_mins(2);
+/// How long a part may take to answer a single question.
+const ANSWER_LIMIT: Duration = Duration::from_secs(10);
 /// Time between two looks at a part that is not ready yet.
 const POLL: Duration = Duration::from_millis(50);
 /// How long tokens of service accounts last, in seconds: a week.
@@ -41,11 +44,12 @@ pub struct Options {
 pub struct ControlPlane {
     covenant: PathBuf,
     version: Version,
-    // Before the supervisor: nothing here may need it when it is gone.
     layout: Layout,
     server: String,
     kubeconfig: PathBuf,
     kubectl: Mutex<Option<PathBuf>>,
+    /// What every process was started with, to start it again.
+    started: Mutex<BTreeMap<String, ProcessRequest>>,
     supervisor: Supervisor,
 }
 
@@ -62,6 +66,7 @@ impl ControlPlane {
             server: String::new(),
             kubeconfig: layout.path("admin.kubeconfig"),
             kubectl: Mutex::new(binaries.kubectl),
+            started: Mutex::default(),
             layout,
             supervisor,
         };
@@ -85,15 +90,20 @@ impl ControlPlane {
         }
         let ports = Ports::free()?;
         self.server = format!("https://127.0.0.1:{}", ports.kube_apiserver);
-        self.supervisor.run(self.layout.etcd(etcd, ports)?)?;
+        self.start_process(self.layout.etcd(etcd, ports)?)?;
         // The API server waits for etcd by itself; waiting here too would only take longer.
-        self.supervisor.run(self.layout.kube_apiserver(kube_apiserver, ports)?)?;
+        self.start_process(self.layout.kube_apiserver(kube_apiserver, ports)?)?;
         self.write_kubeconfig(
             &self.kubeconfig,
             "kubernetes-admin",
             &Credential::Certificate(&self.layout.admin),
         )?;
-        self.wait_until_ready(KUBE_APISERVER, &[KUBE_APISERVER, ETCD], "/readyz")
+        self.wait_until_ready()
+    }
+
+    /// Waits until the API server is ready: at the start, and after it or etcd was started again.
+    pub fn wait_until_ready(&self) -> Result<(), Error> {
+        self.wait_for(KUBE_APISERVER, &[KUBE_APISERVER, ETCD], "/readyz")
     }
 
     /// Starts kube-controller-manager, if it was not there at the start, and waits until it works.
@@ -102,16 +112,15 @@ impl ControlPlane {
         let credential = Credential::Certificate(&self.layout.controller_manager);
         self.write_kubeconfig(&kubeconfig, "system:kube-controller-manager", &credential)?;
         retry(|| {
-            let request = self.layout.kube_controller_manager(program, free_port()?, &kubeconfig)?;
-            self.supervisor.run(request)?;
+            self.start_process(self.layout.kube_controller_manager(program, free_port()?, &kubeconfig)?)?;
             // Its controller for service accounts makes this one in every namespace.
             let path = "/api/v1/namespaces/default/serviceaccounts/default";
-            self.wait_until_ready(KUBE_CONTROLLER_MANAGER, &[KUBE_CONTROLLER_MANAGER, KUBE_APISERVER], path)
+            self.wait_for(KUBE_CONTROLLER_MANAGER, &[KUBE_CONTROLLER_MANAGER, KUBE_APISERVER], path)
         })
     }
 
     /// Waits until the API server answers a GET of `path` with success, while each of `parts` runs.
-    fn wait_until_ready(&self, part: &str, parts: &[&str], path: &str) -> Result<(), Error> {
+    fn wait_for(&self, part: &str, parts: &[&str], path: &str) -> Result<(), Error> {
         let end = Instant::now() + READY_LIMIT;
         let last = blocking::run(|| async {
             let client = kubeconfig::client(&self.kubeconfig).await?;
@@ -119,9 +128,11 @@ impl ControlPlane {
                 let request = http::Request::get(path).body(Vec::new());
                 let request =
                     request.map_err(|error| self.request_error(path, kube::Error::HttpError(error)))?;
-                let last = match client.request_text(request).await {
-                    Ok(_) => return Ok(None),
-                    Err(error) => error.to_string(),
+                // A part that hangs must not keep this from seeing that the time is up.
+                let last = match tokio::time::timeout(ANSWER_LIMIT, client.request_text(request)).await {
+                    Ok(Ok(_)) => return Ok(None),
+                    Ok(Err(error)) => error.to_string(),
+                    Err(_) => format!("no answer within {} s", ANSWER_LIMIT.as_secs()),
                 };
                 for part in parts {
                     if let Some(status) = self.supervisor.exited(part) {
@@ -179,9 +190,19 @@ impl ControlPlane {
         audit::read(&self.layout.audit_log())
     }
 
-    /// Starts a further process, ended with the control plane and before it.
+    /// Starts a further process, ended with the control plane and before it; returns its number.
     pub fn start_process(&self, request: ProcessRequest) -> Result<u32, Error> {
+        let mut started = self.started.lock().unwrap_or_else(PoisonError::into_inner);
+        started.insert(request.name.clone(), request.clone());
         Ok(self.supervisor.run(request)?)
+    }
+
+    /// Starts a process that has ended again, just as it was started before; also a part, which keeps its port and
+    /// its data.
+    pub fn start_process_again(&self, name: &str) -> Result<u32, Error> {
+        let started = self.started.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned();
+        let unknown = || Error::NeverStarted(name.to_owned());
+        Ok(self.supervisor.run(started.ok_or_else(unknown)?)?)
     }
 
     /// Sends a signal to a process, a part of the control plane or a further one.
@@ -204,7 +225,7 @@ impl ControlPlane {
         Ok(self.supervisor.wait(name, limit)?)
     }
 
-    /// The log of a process that was started with [`Self::log_file`], or of a part.
+    /// Where the log of a part is; a further process may have its own there too.
     pub fn log_file(&self, name: &str) -> PathBuf {
         self.layout.log(name)
     }

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpListener;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex};
@@ -14,7 +13,7 @@ use covenant::controlplane::binaries::{Display, Sources};
 use covenant::controlplane::version::NEWEST;
 use covenant::controlplane::{Binary, Provider, Version};
 
-use crate::support::COVENANT;
+use crate::support::{COVENANT, script};
 
 /// A folder that is removed at the end of its test.
 struct Scratch(PathBuf);
@@ -54,20 +53,13 @@ fn provider(sources: Sources) -> Provider {
     Provider::with_sources(NEWEST, Path::new(COVENANT), sources).display(Display::Quiet)
 }
 
-fn program(path: &Path, text: &str) -> PathBuf {
-    fs::create_dir_all(path.parent().unwrap()).unwrap();
-    fs::write(path, format!("#!/bin/sh\n{text}\n")).unwrap();
-    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
-    path.to_owned()
-}
-
 /// A script in place of kube-apiserver, of some version.
 fn api_server(path: &Path, version: &str) -> PathBuf {
-    program(path, &format!("echo Kubernetes v{version}"))
+    script(path, &format!("echo Kubernetes v{version}"))
 }
 
 fn etcd(path: &Path, version: &str) -> PathBuf {
-    program(path, &format!("echo etcd Version: {version}; echo Git SHA: none"))
+    script(path, &format!("echo etcd Version: {version}; echo Git SHA: none"))
 }
 
 fn platform() -> String {
@@ -108,7 +100,7 @@ fn a_binary_of_another_minor_or_one_that_does_not_run_is_passed_over() {
     let find = |binary| provider(sources.clone()).find(binary);
     let cached = api_server(&scratch.join("cache/v1.37.2/kube-apiserver"), "1.37.2");
     for text in ["echo Kubernetes v1.36.3", "echo hello", "exit 1", "kill -9 $$"] {
-        program(&scratch.join("assets/kube-apiserver"), text);
+        script(&scratch.join("assets/kube-apiserver"), text);
         assert_eq!(find(Binary::KubeApiserver).as_ref(), Some(&cached), "{text:?} was accepted");
     }
     etcd(&scratch.join("assets/etcd"), "3.4.99");
@@ -128,13 +120,13 @@ fn a_kubectl_on_the_path_comes_first_if_it_works() {
     sources.assets = Some(scratch.join("assets"));
     let kubectl = |path: &str, version: &str| {
         let text = format!("echo '{{\"clientVersion\": {{\"gitVersion\": \"{version}\"}}}}'");
-        program(&scratch.join(path), &text)
+        script(&scratch.join(path), &text)
     };
     let asset = kubectl("assets/kubectl", "v1.37.2");
     assert_eq!(provider(sources.clone()).find(Binary::Kubectl), Some(asset.clone()));
     let on_path = kubectl("path/kubectl", "v1.32.4-dispatcher");
     assert_eq!(provider(sources.clone()).find(Binary::Kubectl), Some(on_path));
-    program(&scratch.join("path/kubectl"), "echo broken >&2; exit 1");
+    script(&scratch.join("path/kubectl"), "echo broken >&2; exit 1");
     assert_eq!(provider(sources).find(Binary::Kubectl), Some(asset));
 }
 
@@ -154,7 +146,7 @@ fn nothing_anywhere_is_one_line_with_what_is_missing_and_what_to_do() {
             cache.display()
         )
     );
-    program(&scratch.join("empty/go"), "exit 1");
+    script(&scratch.join("empty/go"), "exit 1");
     let error = provider(sources).ensure(&[Binary::Etcd]).unwrap_err().to_string();
     assert!(error.contains("there is no Go module in "), "{error}");
     assert!(!error.contains('\n'));
@@ -290,10 +282,10 @@ fn an_index_that_cannot_be_reached_or_read_is_one_reason_and_not_asked_again() {
 #[test]
 fn what_no_archive_holds_comes_from_the_release() {
     let scratch = Scratch::new("release");
-    let script = b"#!/bin/sh\necho Kubernetes v1.37.2\n".to_vec();
-    let sum = format!("{}  kube-controller-manager\n", checksum("sha256sum", &script, &scratch));
+    let binary = b"#!/bin/sh\necho Kubernetes v1.37.2\n".to_vec();
+    let sum = format!("{}  kube-controller-manager\n", checksum("sha256sum", &binary, &scratch));
     let path = format!("/v1.37.2/bin/{}/kube-controller-manager", platform().replace('-', "/"));
-    let files = BTreeMap::from([(format!("{path}.sha256"), sum.into_bytes()), (path, script)]);
+    let files = BTreeMap::from([(format!("{path}.sha256"), sum.into_bytes()), (path, binary)]);
     let site = serve(TcpListener::bind("127.0.0.1:0").unwrap(), files);
     let mut sources = scratch.sources();
     sources.archive_index = Some(format!("{}/index.yaml", site.base));
@@ -316,7 +308,7 @@ build)
 esac",
         builds = scratch.join("builds").display()
     );
-    program(&scratch.join("path/go"), &text);
+    script(&scratch.join("path/go"), &text);
     fs::create_dir_all(scratch.join("modules/v1.37.2")).unwrap();
     fs::write(scratch.join("modules/v1.37.2/go.mod"), "module none").unwrap();
 }
@@ -344,7 +336,7 @@ fn what_is_published_nowhere_is_built_once_even_if_two_want_it() {
 fn a_build_that_fails_gives_its_last_words() {
     let scratch = Scratch::new("failing");
     fake_go(&scratch);
-    program(&scratch.join("path/go"), "echo 'go: no such module' >&2; exit 1");
+    script(&scratch.join("path/go"), "echo 'go: no such module' >&2; exit 1");
     let mut sources = scratch.sources();
     sources.search_path = scratch.join("path").into();
     let error = provider(sources).ensure(&[Binary::KubeApiserver]).unwrap_err().to_string();

@@ -1,14 +1,17 @@
 //! The control plane itself: it is the version asked for, its controllers work, and its doors are closed.
 
 use std::os::unix::fs::PermissionsExt as _;
+use std::time::Duration;
 
 use covenant::controlplane::audit::AuditEvent;
+use covenant::controlplane::{Binaries, ControlPlane, ETCD, KUBE_APISERVER, Options};
 use kube::Api;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use serde_json::Value;
 
 use crate::support::{
     Finished as _, control_plane, eventually, kubectl, kubectl_with_input, kubernetes_version, namespace,
+    script, start_control_plane,
 };
 
 #[test]
@@ -154,6 +157,41 @@ async fn a_client_works_on_the_runtime_of_its_test() {
     let plane = tokio::task::spawn_blocking(control_plane).await.unwrap();
     let namespaces: Api<Namespace> = Api::all(plane.client().await.unwrap());
     assert_eq!(namespaces.get("kube-system").await.unwrap().metadata.name.as_deref(), Some("kube-system"));
+}
+
+#[test]
+fn parts_can_be_started_again_with_their_data() {
+    // Others would notice: this control plane is not the shared one.
+    control_plane();
+    let plane = start_control_plane().unwrap();
+    plane.kubectl(&["create", "configmap", "kept"], None).unwrap().success();
+    for part in [KUBE_APISERVER, ETCD] {
+        plane.stop_process(part, Duration::from_mins(1)).unwrap();
+    }
+    for part in [ETCD, KUBE_APISERVER] {
+        plane.start_process_again(part).unwrap();
+    }
+    plane.wait_until_ready().unwrap();
+    plane.kubectl(&["get", "configmap", "kept"], None).unwrap().success();
+    let error = plane.start_process_again("stranger").unwrap_err();
+    assert_eq!(error.to_string(), "stranger was never started");
+}
+
+#[test]
+fn a_part_that_ends_at_once_is_told_with_its_last_words() {
+    let plane = control_plane();
+    let broken = script(&plane.folder().join("broken"), "echo 'no such flag' >&2; exit 3");
+    let binaries = Binaries {
+        version: plane.version(),
+        etcd: broken.clone(),
+        kube_apiserver: broken,
+        kube_controller_manager: None,
+        kubectl: None,
+    };
+    let error =
+        ControlPlane::start(Options { covenant: plane.covenant().to_owned(), binaries }).err().unwrap();
+    let text = error.to_string();
+    assert!(text.ends_with(" ended with exit code 3; the last lines of its log:\n  no such flag"), "{text}");
 }
 
 #[cfg(target_os = "linux")]

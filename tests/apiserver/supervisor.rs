@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use covenant::controlplane::supervise::{StopMode, Supervisor};
+use covenant::controlplane::supervise::{self, StopMode, Supervisor};
 use covenant::controlplane::{ProcessRequest, Signal};
 use rustix::process::{Pid, kill_process};
 use serde_json::{Value, json};
@@ -120,21 +120,24 @@ fn sigterm_to_the_supervisor_is_an_orderly_end() {
 #[test]
 fn holder() {
     let Some(file) = std::env::var_os(HOLDER).map(PathBuf::from) else { return };
-    let tell = |supervisor: u32, folder: &Path, parts: &[u32]| {
-        let text = json!({"supervisor": supervisor, "folder": folder, "parts": parts}).to_string();
+    let tell = |supervisor: u32, folder: &Path, parts: &[u32], tied: Option<u32>| {
+        let told = json!({"supervisor": supervisor, "folder": folder, "parts": parts, "tied": tied});
+        let text = told.to_string();
         let partial = file.with_extension("partial");
         std::fs::write(&partial, text).and_then(|()| std::fs::rename(&partial, &file)).unwrap();
     };
     if std::env::var_os(WHOLE).is_some() {
         let plane = start_control_plane().unwrap();
-        tell(plane.supervisor_pid(), plane.folder(), &children(plane.supervisor_pid()));
+        tell(plane.supervisor_pid(), plane.folder(), &children(plane.supervisor_pid()), None);
         std::thread::sleep(Duration::from_hours(1));
     } else {
         let supervisor = start();
         let parts =
             ["one", "two"].map(|name| supervisor.run(script(&supervisor, name, "exec sleep 600")).unwrap());
-        tell(supervisor.pid(), supervisor.folder(), &parts);
-        std::thread::sleep(Duration::from_hours(1));
+        let mut tied = supervise::tied_command(Path::new(COVENANT), "/bin/sleep");
+        let mut tied = tied.arg("600").spawn().unwrap();
+        tell(supervisor.pid(), supervisor.folder(), &parts, Some(tied.id()));
+        tied.wait().unwrap();
     }
 }
 
@@ -144,6 +147,8 @@ struct Held {
     supervisor: u32,
     folder: PathBuf,
     parts: Vec<u32>,
+    /// A process that the holder started itself, tied to its own life.
+    tied: Option<u32>,
 }
 
 fn held(name: &str, whole: bool) -> Held {
@@ -164,6 +169,7 @@ fn held(name: &str, whole: bool) -> Held {
         supervisor: number(&told["supervisor"]),
         folder: told["folder"].as_str().unwrap().into(),
         parts: told["parts"].as_array().unwrap().iter().map(number).collect(),
+        tied: told["tied"].as_u64().map(|pid| u32::try_from(pid).unwrap()),
     }
 }
 
@@ -178,6 +184,7 @@ impl Held {
     fn kill_holder(&mut self) {
         self.holder.kill().unwrap();
         assert_eq!(self.holder.wait().unwrap().signal(), Some(9));
+        eventually("the tied process is gone", || self.tied.is_none_or(|pid| !is_alive(pid)).then_some(()));
     }
 
     fn kill_supervisor(&self) {
@@ -195,6 +202,7 @@ impl Held {
 #[test]
 fn sigkill_of_the_parent_leaves_nothing() {
     let mut held = held("parent", false);
+    assert!(held.tied.is_some_and(is_alive));
     assert!(held.parts.len() == 2 && held.parts.iter().all(|&pid| is_alive(pid)) && held.folder.is_dir());
     held.kill_holder();
     held.wait_for_the_end();

@@ -5,7 +5,8 @@
 //! have to build Kubernetes, which takes minutes; its progress is on standard error. At the end of the process the
 //! supervisor stops everything by itself.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
@@ -16,7 +17,7 @@ use covenant::controlplane::{ControlPlane, Options, Output, Provider, Version, v
 pub const COVENANT: &str = env!("CARGO_BIN_EXE_covenant");
 
 /// How long a condition may take to come true before a test fails. It is a guard, not a measure.
-pub const PATIENCE: Duration = Duration::from_mins(1);
+pub const PATIENCE: Duration = Duration::from_mins(2);
 
 /// The Kubernetes version that this test run is about.
 pub fn kubernetes_version() -> Version {
@@ -49,6 +50,18 @@ pub fn namespace(prefix: &str) -> String {
     let name = format!("{prefix}-{}", COUNT.fetch_add(1, Ordering::Relaxed));
     kubectl(&["create", "namespace", &name]).success();
     name
+}
+
+/// Writes a shell script that can be run at once. A process of its own writes it: a file that this process has open for
+/// writing may be inherited by a child that another thread starts meanwhile, and then the system refuses to run it.
+pub fn script(path: &Path, text: &str) -> PathBuf {
+    let mut command = Command::new("/bin/sh");
+    command.args([
+        "-c",
+        "mkdir -p \"$(dirname \"$1\")\" && printf '#!/bin/sh\\n%s\\n' \"$2\" > \"$1\" && chmod 755 \"$1\"",
+    ]);
+    assert!(command.arg("sh").arg(path).arg(text).status().expect("sh runs").success());
+    path.to_owned()
 }
 
 /// Runs `kubectl` as the administrator.

@@ -109,7 +109,7 @@ fn package(binary: Binary) -> &'static str {
 
 /// Flags of `go build`. The version variables are what the programs report to their clients; a build from a module has
 /// no other way to know them.
-fn flags(binary: Binary, version: Version) -> [String; 3] {
+fn flags(binary: Binary, version: Version) -> [String; 4] {
     let mut link = "-s -w".to_owned();
     if binary != Binary::Etcd {
         let variable = "k8s.io/component-base/version";
@@ -118,7 +118,8 @@ fn flags(binary: Binary, version: Version) -> [String; 3] {
             "{link} -X {variable}.gitVersion=v{version} -X {variable}.gitMajor={major} -X {variable}.gitMinor={minor}"
         );
     }
-    ["-trimpath".to_owned(), "-ldflags".to_owned(), link]
+    // Whatever GOFLAGS says, the module is used as it is committed.
+    ["-mod=readonly".to_owned(), "-trimpath".to_owned(), "-ldflags".to_owned(), link]
 }
 
 /// The standard output of a child that succeeded, else its last words.

@@ -111,7 +111,8 @@ impl Provider {
         Self {
             version,
             sources,
-            covenant: covenant.to_owned(),
+            // Some children run in another folder.
+            covenant: std::path::absolute(covenant).unwrap_or_else(|_| covenant.to_owned()),
             display: Display::Standard,
             said: Mutex::default(),
             unreachable: Mutex::default(),

@@ -62,10 +62,8 @@ fn private_folder(root: &Path) -> io::Result<()> {
     if metadata.is_dir() && ours && metadata.mode() & 0o777 == 0o700 {
         Ok(())
     } else {
-        Err(io::Error::new(
-            io::ErrorKind::PermissionDenied,
-            format!("{} must be a folder of this user with mode 700; remove it", root.display()),
-        ))
+        let message = "it must be a folder of this user with mode 700; remove it";
+        Err(io::Error::new(io::ErrorKind::PermissionDenied, message))
     }
 }
 

@@ -47,10 +47,11 @@ struct Server {
 
 /// Serves until the end of standard input or a signal, then stops everything and removes the folder.
 pub(super) fn run() -> ExitCode {
-    let folder = match DataFolder::create(&DataFolder::default_root()) {
+    let root = DataFolder::default_root();
+    let folder = match DataFolder::create(&root) {
         Ok(folder) => folder,
         Err(error) => {
-            tell(&Event::Unusable { message: error.to_string() });
+            tell(&Event::Unusable { message: format!("{}: {error}", root.display()) });
             return ExitCode::FAILURE;
         }
     };
