@@ -69,9 +69,22 @@ impl Contracts {
         Self { client, installation, evaluator, recheck, events, metrics, index, memory }
     }
 
+    /// Looks into the memory of a contract. One that is gone meanwhile has none, and gets none again.
     fn remember<T>(&self, object: &DynamicObject, change: impl FnOnce(&mut Memory) -> T) -> T {
         let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
-        change(memory.entry(key(object.namespace().as_deref(), &object.name_any())).or_default())
+        match memory.get_mut(&key(object.namespace().as_deref(), &object.name_any())) {
+            Some(known) => change(known),
+            None => change(&mut Memory::default()),
+        }
+    }
+
+    /// Counts the contract by its Ready, unless it is gone meanwhile.
+    fn count(&self, object: &DynamicObject, ready: ConditionStatus) {
+        let memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
+        let (namespace, name) = (object.namespace().unwrap_or_default(), object.name_any());
+        if memory.contains_key(&key(Some(&namespace), &name)) {
+            self.metrics.contract(&namespace, &name, Some(ready));
+        }
     }
 
     /// How long this pass has to wait: until our copy of the object shows our own last write, and so that writes are a
@@ -221,8 +234,7 @@ impl Reconciler for Contracts {
         let before: SecretContractStatus = stored(&object.data);
         let generation = object.metadata.generation.unwrap_or_default();
         let after = contract::of_report(&judged.report, &before, generation, now);
-        let namespace = object.namespace().unwrap_or_default();
-        self.metrics.contract(&namespace, &object.name_any(), Some(contract::ready(&after)));
+        self.count(&object, contract::ready(&after));
         let differs = !contract::same(&before, &after);
         let due = judged.valid && contract::next_check(&before, self.interval(), now) <= now;
         if !differs && !due {
@@ -239,15 +251,18 @@ impl Reconciler for Contracts {
         let namespace = object.namespace().unwrap_or_default();
         let secret = EffectiveContract::of_object(&object.data).secret_name;
         self.index.set(&namespace, &object.name_any(), secret);
+        let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = memory.entry(key(Some(&namespace), &object.name_any())).or_default();
         if let Some(version) = object.resource_version() {
-            self.remember(object, |memory| memory.echo.seen(version));
+            known.echo.seen(version);
         }
     }
 
     fn gone(&self, namespace: Option<&str>, name: &str) {
         self.index.set(namespace.unwrap_or_default(), name, None);
+        let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
+        memory.remove(&key(namespace, name));
         self.metrics.contract(namespace.unwrap_or_default(), name, None);
-        self.memory.lock().unwrap_or_else(PoisonError::into_inner).remove(&key(namespace, name));
     }
 
     fn relisted(&self) {

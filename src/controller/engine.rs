@@ -275,7 +275,12 @@ impl<R: Reconciler> Passes<R> {
     }
 
     fn failed(&self, object: &DynamicObject, error: &RequestError) -> Action {
-        let failures = self.failures.add(key(object.namespace().as_deref(), &object.name_any()));
+        let key = key(object.namespace().as_deref(), &object.name_any());
+        let failures = self.failures.add(key.clone());
+        if error.class == FailureClass::NotFound {
+            // It is gone; so is its count.
+            self.failures.clear(&key);
+        }
         self.metrics.failed(self.kind, error.class);
         let (kind, namespace, name) = (self.kind.as_str(), object.namespace(), object.name_any());
         // A conflict is the normal way to learn that somebody else was faster.

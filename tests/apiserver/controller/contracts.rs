@@ -62,6 +62,11 @@ fn conditions_follow_a_secret_that_is_made_changed_and_deleted() {
     for field in ["uid", "resourceVersion"] {
         assert_eq!(found["status"]["observedSecret"][field], stored["metadata"][field], "{field}");
     }
+    eventually("an Event tells that it is ready", || {
+        let events = get(&["events", "-n", namespace]);
+        let told = events["items"].as_array()?.iter().find(|event| event["reason"] == "ContractSatisfied")?;
+        Some(assert_eq!(told["type"], "Normal"))
+    });
 
     kubectl(&["delete", "secret", "web", "-n", namespace]);
     until(&object, "SecretExists", "False", "SecretNotFound");
