@@ -1,3 +1,5 @@
+//! Reading YAML as kubectl does: documents, lines, limits, and what is refused.
+
 use serde_json::{Value, json};
 
 use super::*;
