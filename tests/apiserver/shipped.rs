@@ -1,10 +1,12 @@
 //! What is shipped, on a real API server: it takes every object without a word, and the roles mean what they say.
 
+use std::process::Command;
 use std::sync::OnceLock;
 
+use base64::Engine as _;
 use serde_json::{Value, json};
 
-use crate::support::{Finished, eventually, kubectl, kubectl_with_input, namespace};
+use crate::support::{Finished, control_plane, eventually, kubectl, kubectl_with_input, namespace};
 
 /// A folder of `manifests/`.
 pub(crate) fn folder(name: &str) -> String {
@@ -158,6 +160,38 @@ fn the_api_server_takes_every_object_without_a_warning() {
         let output = apply_folder(&["--dry-run=server"], part);
         assert!(output.is_success() && output.stderr.is_empty(), "{part:?}: {}", output.stderr);
     }
+}
+
+/// The script and the overlay together, as `webhook-certs/README.md` says, in a copy of `manifests/`.
+#[test]
+fn the_overlay_with_files_brings_the_certificate_and_its_authority() {
+    install();
+    let scratch = control_plane().folder().join("files-overlay");
+    let copied = Command::new("cp").arg("-R").arg(folder("")).arg(&scratch).status().unwrap();
+    assert!(copied.success());
+    let overlay = scratch.join("overlays/files");
+    let certificates = overlay.join("certificates");
+    let script = folder("../webhook-certs/make-certificate.sh");
+    let made = Command::new(script).arg(&certificates).output().unwrap();
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+
+    let overlay = overlay.to_str().unwrap();
+    let arguments =
+        ["apply", "--server-side", "--force-conflicts", "--warnings-as-errors", "--dry-run=server"];
+    let applied = kubectl(&[&arguments[..], &["-o", "json", "--kustomize", overlay]].concat()).success();
+    let applied: Value = serde_json::from_str(&applied).unwrap();
+    let find = |kind: &str| -> &Value {
+        applied["items"].as_array().unwrap().iter().find(|object| object["kind"] == kind).unwrap()
+    };
+    let authority =
+        base64::engine::general_purpose::STANDARD.encode(std::fs::read(certificates.join("ca.crt")).unwrap());
+    for entry in find("ValidatingWebhookConfiguration")["webhooks"].as_array().unwrap() {
+        assert_eq!(entry["clientConfig"]["caBundle"], authority.as_str(), "{}", entry["name"]);
+    }
+    let secret = find("Secret");
+    assert_eq!(secret["metadata"]["name"], "covenant-webhook-tls");
+    assert_eq!(secret["type"], "kubernetes.io/tls");
+    assert_eq!(secret["data"]["ca.crt"], authority.as_str());
 }
 
 /// The administrator's tenants, databases and contracts, as the samples say.
