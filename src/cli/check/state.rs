@@ -17,7 +17,7 @@ use crate::rules::secret_contract::state::{self, Report, Settings};
 /// The contracts of the input and the facts that they may refer to.
 #[derive(Default)]
 pub struct Contracts {
-    contracts: Vec<Contract>,
+    waiting: Vec<Contract>,
     /// By namespace and name. None: given, but unreadable, so nothing is known of it.
     secrets: HashMap<(String, String), Option<SecretFacts>>,
     /// Where each fact was given last, by kind, namespace and name.
@@ -38,7 +38,7 @@ impl Contracts {
     /// Takes a contract with its SHAPE findings; `entry` is the place of its entry in the report.
     pub fn add(&mut self, entry: usize, namespace: String, object: Value, shape: &Findings) {
         let invalid = Report::of_invalid_spec(shape);
-        self.contracts.push(Contract { entry, namespace, object, invalid });
+        self.waiting.push(Contract { entry, namespace, object, invalid });
     }
 
     /// Notes where a fact is given, and gives the place where it was given before.
@@ -60,7 +60,7 @@ impl Contracts {
     /// Judges every contract and writes the verdicts into its entry.
     pub fn judge(&mut self, entries: &mut [Option<Entry>], now: Timestamp) {
         let settings = Settings::default();
-        for contract in &self.contracts {
+        for contract in &self.waiting {
             // An entry that is gone belonged to an earlier version of the same object.
             let Some(Some(entry)) = entries.get_mut(contract.entry) else { continue };
             if let Some(invalid) = &contract.invalid {

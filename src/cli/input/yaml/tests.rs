@@ -4,7 +4,10 @@ use serde_json::{Value, json};
 
 use super::*;
 
-fn read(text: &str) -> Vec<(u32, Result<Value, (u32, Problem)>)> {
+/// The number of a document, and its root or where and why it cannot be read.
+type Read = (u32, Result<Value, (u32, Problem)>);
+
+fn read(text: &str) -> Vec<Read> {
     documents(text)
         .map(|document| {
             let root = document.root.map(Node::into_value);
@@ -137,7 +140,7 @@ fn small_documents_do_not_unfold_to_large_ones() {
 
 #[test]
 fn large_maps_keep_their_keys_apart() {
-    let mut text: String = (0..500).map(|number| format!("key-{number}: {number}\n")).collect();
+    let mut text = (0..500).map(|number| format!("key-{number}: {number}\n")).collect::<Vec<_>>().concat();
     assert_eq!(one(&text).unwrap().as_object().unwrap().len(), 500);
     text.push_str("key-499: again\n");
     assert_eq!(one(&text), Err(Problem::DuplicateKey { first: 500 }));
