@@ -33,6 +33,9 @@ pub enum Command {
     Check(check::Flags),
     /// Print the CustomResourceDefinitions.
     Crds(CrdsFlags),
+    /// Start a local Kubernetes control plane with Covenant in it and show it at work.
+    #[cfg(feature = "demo")]
+    Demo(super::demo::Flags),
 }
 
 /// Print the CustomResourceDefinitions, as they are installed in a cluster.
@@ -164,6 +167,17 @@ mod tests {
         ] {
             assert_eq!(line(arguments).unwrap_err().to_string(), expected);
         }
+    }
+
+    #[cfg(feature = "demo")]
+    #[test]
+    fn the_alias_reaches_the_demo_with_its_flags() {
+        for arguments in [&["demo", "--once"][..], &["demo", "--", "--once"]] {
+            let Ok(Read::Command(Command::Demo(flags))) = line(arguments) else { panic!("{arguments:?}") };
+            assert!(flags.once);
+        }
+        let error = line(&["demo", "--kubernetes-version", "1.12"]).unwrap_err().to_string();
+        assert!(error.contains("1.12") && error.contains("1.37"), "{error}");
     }
 
     #[test]

@@ -5,6 +5,8 @@
 pub mod args;
 pub mod check;
 pub mod crds;
+#[cfg(feature = "demo")]
+pub mod demo;
 pub mod exit;
 pub mod input;
 
@@ -47,6 +49,8 @@ fn run(command: Command) -> Result<Code, Failure> {
     match command {
         Command::Check(flags) => check::run(flags),
         Command::Crds(flags) => print_crds(flags),
+        #[cfg(feature = "demo")]
+        Command::Demo(flags) => demo::run(&flags),
     }
 }
 
