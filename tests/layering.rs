@@ -28,10 +28,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("controlplane", &["pki", "process", "api"]),
     ("webhook", &["cluster", "process", "pki", "status", "rules", "api", "format", "go"]),
     ("controller", &["cluster", "process", "pki", "status", "rules", "api", "format", "go"]),
-    (
-        "cli",
-        &["cluster", "process", "pki", "controlplane", "status", "rules", "api", "format", "go"],
-    ),
+    ("cli", &["cluster", "process", "pki", "controlplane", "status", "rules", "api", "format", "go"]),
 ];
 
 /// The modules that compile without any feature: facts in, findings out.

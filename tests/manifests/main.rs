@@ -3,6 +3,7 @@
 //!
 //! Each check is a function from documents to faults. The shipped files must have none, and copies made worse on purpose
 //! must have one, so that a check that looks at nothing is found out.
+#![cfg(feature = "cli")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
 mod certificates;
