@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use jiff::Timestamp;
 use k8s_openapi::api::authentication::v1::{TokenRequest, TokenRequestSpec};
 use k8s_openapi::api::core::v1::ServiceAccount;
 use kube::Api;
@@ -17,6 +16,7 @@ use super::kubeconfig::{self, Credential};
 use super::parts::{ETCD, KUBE_APISERVER, KUBE_CONTROLLER_MANAGER, Layout, Ports, free_port};
 use super::supervise::{ExitStatus, ProcessRequest, Signal, Supervisor};
 use super::{Binaries, Error, Version, audit, blocking};
+use crate::process::clock;
 
 /// How often a start is tried when another process takes a port meanwhile.
 const ATTEMPTS: u32 = 3;
@@ -59,7 +59,7 @@ impl ControlPlane {
     pub fn start(options: Options) -> Result<Self, Error> {
         let Options { covenant, binaries } = options;
         let supervisor = Supervisor::start(&covenant)?;
-        let layout = Layout::prepare(supervisor.folder(), now())?;
+        let layout = Layout::prepare(supervisor.folder(), clock::now())?;
         let mut plane = Self {
             covenant,
             version: binaries.version,
@@ -306,10 +306,4 @@ fn last_lines(path: &Path) -> String {
         .collect();
     lines.reverse();
     lines.join("\n")
-}
-
-/// The clock: certificates begin and end by it. Nothing here judges anything by it.
-#[allow(clippy::disallowed_methods)]
-fn now() -> Timestamp {
-    Timestamp::now()
 }

@@ -10,8 +10,8 @@ use kube::config::{KubeConfigOptions, Kubeconfig};
 use serde_json::Value;
 
 use crate::support::{
-    Finished as _, control_plane, eventually, kubectl, kubectl_with_input, kubernetes_version, namespace,
-    script, start_control_plane,
+    Finished as _, binaries, control_plane, eventually, kubectl, kubectl_with_input, kubernetes_version,
+    namespace, script, start_control_plane_with,
 };
 
 #[test]
@@ -160,10 +160,15 @@ async fn a_client_works_on_the_runtime_of_its_test() {
 }
 
 #[test]
-fn parts_can_be_started_again_with_their_data() {
+fn a_taken_port_is_tried_again_and_parts_can_be_started_again_with_their_data() {
     // Others would notice: this control plane is not the shared one.
-    control_plane();
-    let plane = start_control_plane().unwrap();
+    let mut binaries = binaries().unwrap();
+    binaries.kube_controller_manager = None;
+    let etcd = control_plane().folder().join("etcd-that-fails-once");
+    let text = "mkdir \"$0.tried\" 2>/dev/null && echo 'listen tcp 127.0.0.1:1: bind: address already in use' && exit 1";
+    binaries.etcd = script(&etcd, &format!("{text}\nexec {} \"$@\"", binaries.etcd.display()));
+    let plane = start_control_plane_with(binaries).unwrap();
+    assert!(std::fs::exists(etcd.with_extension("tried")).unwrap(), "nothing failed");
     plane.kubectl(&["create", "configmap", "kept"], None).unwrap().success();
     for part in [KUBE_APISERVER, ETCD] {
         plane.stop_process(part, Duration::from_mins(1)).unwrap();

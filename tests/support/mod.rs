@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use covenant::controlplane::{ControlPlane, Options, Output, Provider, Version, version};
+use covenant::controlplane::{Binaries, ControlPlane, Options, Output, Provider, Version, version};
 
 /// The `covenant` binary that Cargo built for this test.
 pub const COVENANT: &str = env!("CARGO_BIN_EXE_covenant");
@@ -27,11 +27,20 @@ pub fn kubernetes_version() -> Version {
     }
 }
 
-/// Starts a control plane that the caller owns. Most tests use the shared one.
-pub fn start_control_plane() -> Result<ControlPlane, String> {
+/// The binaries of that version, obtained if need be.
+pub fn binaries() -> Result<Binaries, String> {
     let provider =
         Provider::new(kubernetes_version(), Path::new(COVENANT)).map_err(|error| error.to_string())?;
-    let binaries = provider.all().map_err(|error| error.to_string())?;
+    provider.all().map_err(|error| error.to_string())
+}
+
+/// Starts a control plane that the caller owns. Most tests use the shared one.
+pub fn start_control_plane() -> Result<ControlPlane, String> {
+    start_control_plane_with(binaries()?)
+}
+
+/// Starts a control plane of the given binaries that the caller owns.
+pub fn start_control_plane_with(binaries: Binaries) -> Result<ControlPlane, String> {
     ControlPlane::start(Options { covenant: COVENANT.into(), binaries }).map_err(|error| error.to_string())
 }
 
