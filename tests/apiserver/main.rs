@@ -1,4 +1,5 @@
 //! Everything that is tested against a real API server. It is one crate so that one control plane serves all of it.
+#![cfg(all(feature = "webhook", feature = "controller", feature = "demo"))]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
 #[path = "../support/mod.rs"]
