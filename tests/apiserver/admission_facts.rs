@@ -77,7 +77,7 @@ impl Drop for Asked {
     }
 }
 
-fn named<'a>(review: &'a Value) -> &'a str {
+fn named(review: &Value) -> &str {
     review["request"]["name"].as_str().unwrap_or_default()
 }
 

@@ -181,13 +181,12 @@ fn rules() -> BTreeSet<(Kind, String, String)> {
         for rule in node["x-kubernetes-validations"].as_array().into_iter().flatten() {
             let field = format!("{path}{}", rule["fieldPath"].as_str().unwrap_or_default());
             let field = field.strip_prefix('.').unwrap_or(&field).to_owned();
-            let said = match rule["message"].as_str() {
-                Some(message) => message.to_owned(),
-                None => {
-                    let expression = rule["messageExpression"].as_str().unwrap();
-                    let literal = expression.split('\'').nth(1).unwrap();
-                    literal.split('%').next().unwrap().to_owned()
-                }
+            let said = if let Some(message) = rule["message"].as_str() {
+                message.to_owned()
+            } else {
+                let expression = rule["messageExpression"].as_str().unwrap();
+                let literal = expression.split('\'').nth(1).unwrap();
+                literal.split('%').next().unwrap().to_owned()
             };
             found.insert((kind, field, said));
         }

@@ -164,7 +164,8 @@ async fn answer(
         target: request.uri().path_and_query().map(ToString::to_string).unwrap_or_default(),
         review: Value::Null,
     };
-    let body = request.into_body().collect().await.map(|body| body.to_bytes()).unwrap_or_default();
+    let body =
+        request.into_body().collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
     call.review = serde_json::from_slice(&body).unwrap_or_default();
     let review = call.review.clone();
     let before = {

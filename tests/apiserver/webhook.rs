@@ -213,11 +213,8 @@ fn the_log_names_objects_and_rules_and_the_audit_log_has_the_rules() {
         .kubectl(&["create", "--dry-run=server", "-f", &shipped("samples/refused/contract-five-faults.yaml")])
         .failure();
     let log = covenant.webhook_log();
-    let line = log
-        .lines()
-        .filter(|line| line.contains("\"verdict\":\"refused\""))
-        .last()
-        .expect("a refusal is logged");
+    let line =
+        log.lines().rfind(|line| line.contains("\"verdict\":\"refused\"")).expect("a refusal is logged");
     let line: Value = serde_json::from_str(line).unwrap();
     assert_eq!(
         (&line["kind"], &line["name"], &line["operation"]),
