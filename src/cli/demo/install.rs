@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use kube::api::{DynamicObject, Patch, PatchParams};
+use kube::api::{DynamicObject, Patch, PatchParams, PostParams};
 use kube::core::{ApiResource, GroupVersionKind};
 use kube::discovery::{ApiCapabilities, Scope};
 use kube::runtime::{conditions, wait};
@@ -104,5 +104,18 @@ impl Installer {
         let parameters = PatchParams::apply(manager).force();
         api.patch(name, &parameters, &Patch::Apply(object)).await.map_err(refused)?;
         Ok(())
+    }
+}
+
+/// What the API server says against creating a contract, as a dry run; nothing when it would take it.
+pub async fn refusal(client: &Client, contract: &Value) -> Option<String> {
+    let resource = kube::Api::<crate::api::SecretContract>::namespaced(client.clone(), "default");
+    let url = kube::core::Request::new(resource.resource_url());
+    let parameters = PostParams { dry_run: true, field_manager: Some(MANAGER.to_owned()) };
+    let request = url.create(&parameters, contract.to_string().into_bytes());
+    match client.request::<Value>(request.ok()?).await {
+        Ok(_) => None,
+        Err(kube::Error::Api(status)) => Some(status.message),
+        Err(other) => Some(other.to_string()),
     }
 }

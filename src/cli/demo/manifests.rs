@@ -13,6 +13,9 @@ const PARTS: [&str; 5] = ["crds", "namespace", "rbac", "policies", "webhook"];
 /// Of `webhook/`, the kinds that the API server itself needs.
 const WEBHOOK_KINDS: [&str; 2] = ["Service", "ValidatingWebhookConfiguration"];
 
+/// The sample of a contract with five faults that the schema cannot see.
+pub const FIVE_FAULTS: &str = "refused/contract-five-faults.yaml";
+
 /// `manifests/` cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[error("{path}: {problem}")]
@@ -37,6 +40,13 @@ impl Manifests {
         let path = self.root.join("samples").join(name);
         let here = std::env::current_dir().unwrap_or_default();
         path.strip_prefix(here).unwrap_or(&path).display().to_string()
+    }
+
+    /// A contract whose faults the schema cannot see.
+    pub fn contract_that_only_the_webhook_refuses(&self) -> Result<Value, Unreadable> {
+        let path = self.root.join("samples").join(FIVE_FAULTS);
+        let unreadable = || Unreadable { path: path.display().to_string(), problem: "is empty".to_owned() };
+        documents(&path)?.into_iter().next().ok_or_else(unreadable)
     }
 
     /// Every object to install, in order, for a webhook that listens on `port` of this machine.

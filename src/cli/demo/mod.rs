@@ -14,7 +14,7 @@ mod stage;
 use std::fmt::Display;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use serde_json::Value;
@@ -24,7 +24,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use super::exit::{Code, Failure};
 use crate::controlplane::binaries::Display as Progress;
 use crate::controlplane::version::NEWEST;
-use crate::controlplane::{Binary, ControlPlane, Options, Provider, Version};
+use crate::controlplane::{self, Binaries, Binary, ControlPlane, Options, Provider, Version};
 use install::Installer;
 use manifests::Manifests;
 use processes::Entrance;
@@ -59,65 +59,71 @@ pub fn run(flags: &Flags) -> Result<Code, Failure> {
     // Exactly one provider of cryptography; a second call finds the first one in place.
     let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
     let programs = stage.told_step("this version's programs are there", Programs::ready)?;
-    let (plane, missing) = start(flags, &programs, &stage)?;
+    let provider = Provider::new(flags.kubernetes_version, &programs.covenant).map_err(cannot_start)?;
+    let binaries = stage.told_step("etcd, kube-apiserver and kubectl are there", || obtain(&provider));
+    let mut binaries = binaries.map_err(cannot_start)?;
+    let manager = binaries.kube_controller_manager.take();
+    let options = Options { covenant: programs.covenant.clone(), binaries };
+    let plane = stage.step("the API server answers", || ControlPlane::start(options));
+    let plane = plane.map_err(|error| stopped("the control plane", error))?;
     let manifests = Manifests::shipped();
-    install(&plane, &programs, &manifests, &runtime, &stage)?;
-    let differences = scenes::show(&plane, &manifests, &stage).map_err(|error| stopped("kubectl", error))?;
+    let later = match &manager {
+        None => announce(provider, flags.once, &stage),
+        Some(_) => None,
+    };
+    let (shown, joined) = std::thread::scope(|scope| {
+        // Nothing that is shown first needs it, so nobody waits for it.
+        let joining = manager.map(|program| scope.spawn(|| join(&plane, Ok(program))));
+        let shown = install(&plane, &programs, &manifests, &runtime, &stage).and_then(|()| {
+            scenes::show(&plane, &manifests, &stage).map_err(|error| stopped("kubectl", error))
+        });
+        (shown, joining.map(std::thread::ScopedJoinHandle::join))
+    });
+    let differences = shown?;
+    if let Some(Ok(Err(error))) = joined {
+        return Err(stopped("kube-controller-manager", error));
+    }
     if flags.once {
         return Ok(conclude(&plane, &differences, &stage));
     }
-    stay(&plane, missing, &runtime, &stage)
+    stay(&plane, later, &runtime, &stage)
+}
+
+fn cannot_start(error: controlplane::Error) -> Failure {
+    Failure::new(format!("cannot start: {error}"), "nothing was started")
+}
+
+/// What must be there before anything can be shown. kube-controller-manager comes along if it is there already.
+fn obtain(provider: &Provider) -> Result<Binaries, controlplane::Error> {
+    let mut binaries = provider.required()?;
+    if binaries.kubectl.is_none() {
+        binaries.kubectl = provider.ensure(&[Binary::Kubectl])?.into_iter().next();
+    }
+    Ok(binaries)
 }
 
 /// What comes later than the rest: kube-controller-manager, while it is fetched or built.
 type Later = Receiver<Result<PathBuf, String>>;
 
-fn start(
-    flags: &Flags,
-    programs: &Programs,
-    stage: &Stage,
-) -> Result<(ControlPlane, Option<Later>), Failure> {
-    let cannot = |error: crate::controlplane::Error| {
-        Failure::new(format!("cannot start: {error}"), "nothing was started")
-    };
-    let provider = Provider::new(flags.kubernetes_version, &programs.covenant).map_err(cannot)?;
-    let binaries = stage.told_step("etcd, kube-apiserver and kubectl are there", || {
-        let mut binaries = provider.required()?;
-        if binaries.kubectl.is_none() {
-            binaries.kubectl = provider.ensure(&[Binary::Kubectl])?.into_iter().next();
-        }
-        Ok(binaries)
-    });
-    let binaries = binaries.map_err(cannot)?;
-    let missing = binaries.kube_controller_manager.is_none();
-    let options = Options { covenant: programs.covenant.clone(), binaries };
-    let plane = stage
-        .step("the control plane answers", || ControlPlane::start(options))
-        .map_err(|error| stopped("the control plane", error))?;
-    if missing {
-        stage.say("          without kube-controller-manager: no garbage collection, no end of a namespace,");
-        stage.say("          no aggregated roles");
+/// Says what does not work without kube-controller-manager, and obtains it unless the demo ends before it would come.
+fn announce(provider: Provider, once: bool, stage: &Stage) -> Option<Later> {
+    stage.say(
+        "          There is no kube-controller-manager yet: no garbage is collected, no namespace ends, and",
+    );
+    stage.say("          roles are not aggregated.");
+    if once {
+        return None;
     }
-    let later = (missing && !flags.once).then(|| {
-        stage.say("          it is fetched or built meanwhile and joins when it is there");
-        obtain_later(provider.display(Progress::Lines))
-    });
-    Ok((plane, later))
-}
-
-/// Obtains kube-controller-manager on a thread of its own.
-fn obtain_later(provider: Provider) -> Later {
+    stage.say("          It is fetched or built meanwhile and joins when it is there.");
+    let provider = provider.display(Progress::Lines);
     let (sender, receiver) = channel();
     std::thread::spawn(move || {
-        let obtained = provider.ensure(&[Binary::KubeControllerManager]);
-        let path = obtained.map_err(|error| error.to_string()).map(|paths| paths.into_iter().next());
-        let _ = match path {
-            Ok(Some(path)) => sender.send(Ok(path)),
-            Ok(None) => sender.send(Err("nothing was obtained".to_owned())),
-            Err(error) => sender.send(Err(error)),
-        };
+        let obtained = provider.ensure(&[Binary::KubeControllerManager]).map_err(|error| error.to_string());
+        let program = obtained
+            .and_then(|programs| programs.into_iter().next().ok_or("nothing was obtained".to_owned()));
+        sender.send(program)
     });
-    receiver
+    Some(receiver)
 }
 
 fn install(
@@ -142,7 +148,7 @@ fn install(
         .step("covenant-controller is ready", || processes::start_controller(plane, programs))
         .map_err(process)?;
     stage
-        .step("the API server asks the webhook", || wait_until_asked(plane, manifests))
+        .step("the API server asks the webhook", || runtime.block_on(wait_until_asked(plane, manifests)))
         .map_err(|error| stopped("cannot go on", error))
 }
 
@@ -159,23 +165,31 @@ async fn apply(
     Ok(())
 }
 
-/// How often the API server is tried before the demo gives up.
-const TRIES: u32 = 60;
+/// How long the API server is tried before the demo gives up.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// As shipped, the configuration lets pass what the webhook does not answer, and the API server needs a moment to take
 /// notice of it: so a faulty contract is tried, as a dry run, until it is refused.
-fn wait_until_asked(plane: &ControlPlane, manifests: &Manifests) -> Result<(), Box<dyn std::error::Error>> {
-    let faulty = manifests.sample("refused/contract-five-faults.yaml");
-    let mut last = String::new();
-    for _ in 0..TRIES {
-        let output = plane.kubectl(&["create", "--dry-run=server", "-f", &faulty], None)?;
-        if output.stderr.contains("is invalid") {
-            return Ok(());
+async fn wait_until_asked(
+    plane: &ControlPlane,
+    manifests: &Manifests,
+) -> Result<(), Box<dyn std::error::Error>> {
+    let faulty = manifests.contract_that_only_the_webhook_refuses()?;
+    let client = plane.client().await?;
+    let end = Instant::now() + PATIENCE;
+    loop {
+        let why = match install::refusal(&client, &faulty).await {
+            Some(refusal) if refusal.contains("is invalid") => return Ok(()),
+            Some(other) => other,
+            None => "the API server lets it pass".to_owned(),
+        };
+        if Instant::now() >= end {
+            return Err(
+                format!("the API server does not ask the webhook about a faulty contract: {why}").into()
+            );
         }
-        last = output.stderr;
-        std::thread::sleep(Duration::from_millis(250));
+        tokio::time::sleep(Duration::from_millis(50)).await;
     }
-    Err(format!("a faulty contract is not refused, so the webhook is not asked; {}", last.trim()).into())
 }
 
 /// The end of `--once`.
@@ -214,7 +228,10 @@ fn stay(
         }
         if let Some(obtained) = later.as_ref().and_then(|later| later.try_recv().ok()) {
             later = None;
-            join(plane, obtained, stage);
+            match join(plane, obtained) {
+                Ok(()) => stage.say("kube-controller-manager has joined"),
+                Err(error) => stage.say(format_args!("still without kube-controller-manager: {error}")),
+            }
         }
     }
     stage.say("\nstopping");
@@ -232,13 +249,9 @@ async fn asked_to_end(signals: &mut [Signal; 2]) -> bool {
 }
 
 /// Lets kube-controller-manager join.
-fn join(plane: &ControlPlane, obtained: Result<PathBuf, String>, stage: &Stage) {
-    let joined = obtained
-        .and_then(|program| plane.start_kube_controller_manager(&program).map_err(|error| error.to_string()));
-    match joined {
-        Ok(()) => stage.say("kube-controller-manager has joined"),
-        Err(error) => stage.say(format_args!("still without kube-controller-manager: {error}")),
-    }
+fn join(plane: &ControlPlane, obtained: Result<PathBuf, String>) -> Result<(), String> {
+    obtained
+        .and_then(|program| plane.start_kube_controller_manager(&program).map_err(|error| error.to_string()))
 }
 
 /// Something went wrong after the start: exit code 1.

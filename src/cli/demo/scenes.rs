@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::manifests::Manifests;
+use super::manifests::{FIVE_FAULTS, Manifests};
 use super::stage::Stage;
 use crate::controlplane::{self, ControlPlane, Output};
 
@@ -118,7 +118,7 @@ fn command_line(arguments: &[String]) -> String {
 
 fn scenes(manifests: &Manifests) -> Vec<Scene> {
     let sample = |name: &str| manifests.sample(name);
-    let five = sample("refused/contract-five-faults.yaml");
+    let five = sample(FIVE_FAULTS);
     let reserved = sample("refused/contract-reserved.yaml");
     let tenant = sample("refused/tenant-both-sources.yaml");
     let contract = sample("accepted/contract.yaml");
