@@ -201,3 +201,33 @@ async fn too_much_at_once_is_turned_away_for_a_second() {
     assert_eq!(answer.status, StatusCode::TOO_MANY_REQUESTS);
     assert_eq!(answer.headers["retry-after"], "1");
 }
+
+#[tokio::test]
+async fn a_review_that_takes_too_long_is_given_up_in_time() {
+    let metrics = Metrics::register(&mut Registry::default());
+    let timeouts = Timeouts { review: std::time::Duration::ZERO, ..Timeouts::default() };
+    let app = App::new(Installation::default(), Limits::default(), timeouts, metrics);
+    let keys: Vec<Value> =
+        (0..200).map(|number| json!({"name": format!("k{number}"), "pattern": "a".repeat(200)})).collect();
+    let large = contract(json!({"secretRef": {"name": "s"}, "requiredKeys": keys}));
+    for object in [large, contract(good())] {
+        let response =
+            post(&app, "/validate", review("CREATE", object, Value::Null).to_string()).await.response();
+        assert_eq!((&response["allowed"], &response["status"]["code"]), (&json!(false), &json!(504)));
+        assert_eq!(response["uid"], json!("705ab4f5-6393-11e8-b7cc-42010a800002"));
+    }
+}
+
+#[tokio::test]
+async fn keys_beyond_the_limit_are_one_fault_and_cost_nothing() {
+    let keys: Vec<Value> =
+        (0..300).map(|number| json!({"name": format!("k{number}"), "pattern": "("})).collect();
+    let spec = json!({"secretRef": {"name": "s"}, "requiredKeys": keys});
+    let response =
+        post(&app(Limits::default()), "/validate", review("CREATE", contract(spec), Value::Null).to_string())
+            .await
+            .response();
+    let message = response["status"]["message"].as_str().unwrap();
+    assert!(message.contains("spec.requiredKeys: Too many: 300: must have at most 256 items"), "{message}");
+    assert!(!message.contains("spec.requiredKeys[256].pattern"), "{message}");
+}

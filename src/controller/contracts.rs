@@ -192,10 +192,11 @@ impl Contracts {
         judged: &Judged,
         now: Timestamp,
     ) -> Next {
-        if !judged.valid {
-            return Next::Change;
-        }
         let uid = object.uid().unwrap_or_default();
+        if !judged.valid {
+            // Nothing is read and, as a rule, nothing written: but a status that somebody else wrote is put right.
+            return Next::After(spread(self.recheck, JITTER, &uid));
+        }
         let until = |instant: Timestamp| Duration::try_from(instant.duration_since(now)).unwrap_or_default();
         let scheduled = until(contract::next_check(status, self.interval(), now));
         let mut next = scheduled + spread(self.recheck, JITTER, &uid).saturating_sub(self.recheck);

@@ -1,7 +1,6 @@
 //! The limits that decide a verdict. They belong to the API version: webhook, controller and command line share them.
 
-/// The longest pattern, in bytes.
-pub const PATTERN_BYTES: usize = 1024;
+pub use crate::api::secret_contract::limits::{KEYS, PATTERN_BYTES};
 
 /// The largest value that a pattern or a format reads, in bytes; also the largest bound of a length.
 pub const VALUE_BYTES: usize = 1 << 20;

@@ -12,7 +12,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
 use axum::routing::post;
 use http_body_util::BodyExt;
-use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::admit::{self, Decision};
 use super::config::{Limits, Timeouts};
@@ -23,13 +23,19 @@ use crate::rules::Installation;
 /// How much earlier than the API server's own deadline a review is given up, so that the answer still arrives.
 const MARGIN: Duration = Duration::from_millis(500);
 
+/// Bodies up to this size, in bytes, are judged at once: what fits into them takes milliseconds at most.
+const INLINE: usize = 16 * 1024;
+
+/// How a review becomes a decision.
+type Judge = fn(&Review<'_>, &Installation) -> Decision;
+
 /// Judges reviews within limits.
 pub struct App {
     installation: Installation,
     limits: Limits,
     timeouts: Timeouts,
     metrics: Metrics,
-    slots: Semaphore,
+    slots: Arc<Semaphore>,
     waiting: AtomicUsize,
     bytes: AtomicUsize,
     draining: AtomicBool,
@@ -62,7 +68,7 @@ impl App {
         timeouts: Timeouts,
         metrics: Metrics,
     ) -> Arc<Self> {
-        let slots = Semaphore::new(limits.concurrent_reviews);
+        let slots = Arc::new(Semaphore::new(limits.concurrent_reviews));
         let (waiting, bytes, draining) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicBool::new(false));
         Arc::new(Self { installation, limits, timeouts, metrics, slots, waiting, bytes, draining })
     }
@@ -95,13 +101,13 @@ impl App {
         &self.metrics
     }
 
-    async fn answer(&self, request: Request, judge: fn(&Review<'_>, &Installation) -> Decision) -> Response {
+    async fn answer(self: &Arc<Self>, request: Request, judge: Judge) -> Response {
         let started = Instant::now();
         let deadline = started + self.patience(&request);
         let mut held = Held(&self.bytes, 0);
         let response = match self.body(request, &mut held).await {
             Ok(body) => match self.turn(deadline).await {
-                Ok(_slot) => self.review(&body, deadline, judge, started),
+                Ok(slot) => self.review_within(body, slot, deadline, judge, started).await,
                 Err(response) => response,
             },
             Err(Refusal::Overloaded) => self.shed("bytes"),
@@ -154,8 +160,8 @@ impl App {
     }
 
     /// Waits for a free place; turns the request away when too many wait already.
-    async fn turn(&self, deadline: Instant) -> Result<SemaphorePermit<'_>, Response> {
-        if let Ok(slot) = self.slots.try_acquire() {
+    async fn turn(&self, deadline: Instant) -> Result<OwnedSemaphorePermit, Response> {
+        if let Ok(slot) = self.slots.clone().try_acquire_owned() {
             return Ok(slot);
         }
         if self.waiting.fetch_add(1, Ordering::Relaxed) >= self.limits.queued_reviews {
@@ -164,7 +170,7 @@ impl App {
         }
         let _waiting = Held(&self.waiting, 1);
         self.metrics.queued.inc();
-        let slot = tokio::time::timeout_at(deadline.into(), self.slots.acquire()).await;
+        let slot = tokio::time::timeout_at(deadline.into(), self.slots.clone().acquire_owned()).await;
         self.metrics.queued.dec();
         match slot {
             Ok(Ok(slot)) => Ok(slot),
@@ -172,13 +178,35 @@ impl App {
         }
     }
 
-    fn review(
-        &self,
-        body: &[u8],
+    /// Judges a large review where it holds up nobody, and gives up waiting at the deadline: an answer that comes too
+    /// late helps nobody. The place stays taken until the work has really ended.
+    async fn review_within(
+        self: &Arc<Self>,
+        body: Vec<u8>,
+        slot: OwnedSemaphorePermit,
         deadline: Instant,
-        judge: fn(&Review<'_>, &Installation) -> Decision,
+        judge: Judge,
         started: Instant,
     ) -> Response {
+        if body.len() <= INLINE {
+            return self.review(&body, deadline, judge, started);
+        }
+        let start = body.get(..body.len().min(4096)).unwrap_or_default().to_vec();
+        let app = self.clone();
+        let work = tokio::task::spawn_blocking(move || {
+            let _slot = slot;
+            app.review(&body, deadline, judge, started)
+        });
+        match tokio::time::timeout_at(deadline.into(), work).await {
+            Ok(Ok(response)) => response,
+            _ => match find_uid(&start) {
+                Some(uid) => json(&late(&uid)),
+                None => plain(StatusCode::GATEWAY_TIMEOUT, "the time for this review is over; try again"),
+            },
+        }
+    }
+
+    fn review(&self, body: &[u8], deadline: Instant, judge: Judge, started: Instant) -> Response {
         #[expect(clippy::cast_precision_loss, reason = "a body is far below 2^52 bytes")]
         self.metrics.body_bytes.observe(body.len() as f64);
         self.metrics.in_flight.inc();
@@ -197,13 +225,7 @@ impl App {
         response
     }
 
-    fn judge(
-        &self,
-        review: &Review<'_>,
-        deadline: Instant,
-        judge: fn(&Review<'_>, &Installation) -> Decision,
-        started: Instant,
-    ) -> Response {
+    fn judge(&self, review: &Review<'_>, deadline: Instant, judge: Judge, started: Instant) -> Response {
         if Instant::now() >= deadline {
             self.count("other", review.operation, "failed", review.dry_run);
             return json(&Answer::failed(
@@ -267,6 +289,10 @@ async fn validate(State(app): State<Arc<App>>, request: Request) -> Response {
 
 async fn protect(State(app): State<Arc<App>>, request: Request) -> Response {
     app.answer(request, admit::protect).await
+}
+
+fn late(uid: &str) -> Answer {
+    Answer::failed(uid, 504, "Timeout", "the time for this review is over; try again")
 }
 
 fn json(answer: &Answer) -> Response {

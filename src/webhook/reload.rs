@@ -47,10 +47,21 @@ impl Reload {
 
     /// Polls until it is dropped; `ready` says whether API servers accept the pair in use.
     pub(super) async fn run(mut self, ready: Check) {
+        let mut refused = None;
         loop {
             match self.in_use() {
-                Ok(()) => ready.pass(),
-                Err(error) => ready.fail(error.to_string()),
+                Ok(()) => {
+                    refused = None;
+                    ready.pass();
+                }
+                Err(error) => {
+                    let reason = error.to_string();
+                    if refused.as_ref() != Some(&reason) {
+                        tracing::error!(error = %reason, "API servers refuse the certificate in use");
+                        refused = Some(reason.clone());
+                    }
+                    ready.fail(reason);
+                }
             }
             tokio::time::sleep(POLL).await;
             let files = self.files.clone();

@@ -89,7 +89,11 @@ impl Connection {
     async fn run(self, stream: TcpStream, acceptor: TlsAcceptor) {
         // Answers are single small writes: nothing is gained by waiting for more.
         let _ = stream.set_nodelay(true);
-        let handshake = timeout(self.app.timeouts().handshake, acceptor.accept(stream)).await;
+        let handshake = tokio::select! {
+            handshake = timeout(self.app.timeouts().handshake, acceptor.accept(stream)) => handshake,
+            // A peer that has not even finished its handshake has nothing under way.
+            () = self.closing.cancelled() => return,
+        };
         let result = match &handshake {
             Ok(Ok(_)) => "ok",
             Ok(Err(_)) => "failed",
@@ -143,6 +147,7 @@ impl Connection {
         tokio::pin!(serving);
         tokio::select! {
             () = &mut serving => {}
+            () = idle_at_the_end(&self.closing, &seen) => {}
             () = sleep(first_request) => {
                 // A connection that never asked anything is given up; the others go on.
                 if seen.load(Ordering::Relaxed) {
@@ -150,6 +155,14 @@ impl Connection {
                 }
             }
         }
+    }
+}
+
+/// Ends when connections are to close, if this one never asked anything.
+async fn idle_at_the_end(closing: &CancellationToken, seen: &AtomicBool) {
+    closing.cancelled().await;
+    if seen.load(Ordering::Relaxed) {
+        std::future::pending::<()>().await;
     }
 }
 
