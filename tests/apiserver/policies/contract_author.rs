@@ -148,8 +148,16 @@ fn the_answer_is_the_same_whether_or_not_the_secret_exists() {
 /// An edit of a stored contract as a merge patch.
 fn patch(user: &User, namespace: &str, edit: &Value) -> covenant::controlplane::Output {
     let edit = edit.to_string();
-    let arguments =
-        ["patch", "secretcontract", "stored", "--namespace", namespace, "--type=merge", "--patch", &edit];
+    let arguments = [
+        "patch",
+        "secretcontracts.secrets.codepop.tech",
+        "stored",
+        "--namespace",
+        namespace,
+        "--type=merge",
+        "--patch",
+        &edit,
+    ];
     user.kubectl(&arguments, "")
 }
 
@@ -205,7 +213,17 @@ fn an_edit_asks_only_about_what_it_touches() {
         patch(&author, &namespace, &edit).success();
     }
     author
-        .kubectl(&["delete", "secretcontract", "stored", "--wait=false", "--namespace", &namespace], "")
+        .kubectl(
+            &[
+                "delete",
+                "secretcontracts.secrets.codepop.tech",
+                "stored",
+                "--wait=false",
+                "--namespace",
+                &namespace,
+            ],
+            "",
+        )
         .success();
 }
 
@@ -222,7 +240,7 @@ fn writing_the_status_asks_nothing() {
     let status = json!({"status": {"observedGeneration": 1}}).to_string();
     let arguments = [
         "patch",
-        "secretcontract",
+        "secretcontracts.secrets.codepop.tech",
         "stored",
         "--namespace",
         &namespace,

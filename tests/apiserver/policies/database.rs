@@ -35,14 +35,32 @@ fn create(user: &User, object: &Value) -> covenant::controlplane::Output {
 }
 
 fn patch(user: &User, name: &str, edit: &Value) -> covenant::controlplane::Output {
-    user.kubectl(&["patch", "postgresqldatabase", name, "--type=merge", "--patch", &edit.to_string()], "")
+    user.kubectl(
+        &[
+            "patch",
+            "postgresqldatabases.database.ayatori.ddupan.top",
+            name,
+            "--type=merge",
+            "--patch",
+            &edit.to_string(),
+        ],
+        "",
+    )
 }
 
 /// Writes the status as the controller would.
 fn set_status(name: &str, status: &Value) {
     let edit = json!({"status": status}).to_string();
-    kubectl(&["patch", "postgresqldatabase", name, "--subresource=status", "--type=merge", "--patch", &edit])
-        .success();
+    kubectl(&[
+        "patch",
+        "postgresqldatabases.database.ayatori.ddupan.top",
+        name,
+        "--subresource=status",
+        "--type=merge",
+        "--patch",
+        &edit,
+    ])
+    .success();
 }
 
 /// Makes a bound database as the administrator, who may do everything.
@@ -123,7 +141,7 @@ fn only_who_may_reopen_removes_a_tenant_ref() {
     // The policy may come into force a moment after the others, and only a dry run may find that out.
     let dry_run = [
         "patch",
-        "postgresqldatabase",
+        "postgresqldatabases.database.ayatori.ddupan.top",
         "reopen-1",
         "--dry-run=server",
         "--type=merge",
@@ -153,7 +171,7 @@ fn nobody_reopens_a_database_that_is_being_released_or_deleted() {
     let answer = eventually("covenant-database-reopen is in force", || {
         let arguments = [
             "patch",
-            "postgresqldatabase",
+            "postgresqldatabases.database.ayatori.ddupan.top",
             "reopen-releasing",
             "--dry-run=server",
             "--type=merge",
@@ -171,7 +189,12 @@ fn nobody_reopens_a_database_that_is_being_released_or_deleted() {
     bound("reopen-deleting");
     let finalizer = json!({"metadata": {"finalizers": ["example.com/hold"]}});
     patch(&admin, "reopen-deleting", &finalizer).success();
-    admin.kubectl(&["delete", "postgresqldatabase", "reopen-deleting", "--wait=false"], "").success();
+    admin
+        .kubectl(
+            &["delete", "postgresqldatabases.database.ayatori.ddupan.top", "reopen-deleting", "--wait=false"],
+            "",
+        )
+        .success();
     let answer = patch(&admin, "reopen-deleting", &edit).failure();
     assert!(
         answer.trim_end().ends_with("spec.tenantRef cannot be removed from a database that is being deleted"),
@@ -193,7 +216,7 @@ fn the_reclaim_policy_is_frozen_from_the_release_or_the_deletion_on() {
     let answer = eventually("the policy of a released database is frozen", || {
         let arguments = [
             "patch",
-            "postgresqldatabase",
+            "postgresqldatabases.database.ayatori.ddupan.top",
             "policy-1",
             "--dry-run=server",
             "--type=merge",
@@ -219,7 +242,12 @@ fn the_reclaim_policy_is_frozen_from_the_release_or_the_deletion_on() {
 
     create(&admin, &database("policy-2", None)).success();
     patch(&admin, "policy-2", &json!({"metadata": {"finalizers": ["example.com/hold"]}})).success();
-    admin.kubectl(&["delete", "postgresqldatabase", "policy-2", "--wait=false"], "").success();
+    admin
+        .kubectl(
+            &["delete", "postgresqldatabases.database.ayatori.ddupan.top", "policy-2", "--wait=false"],
+            "",
+        )
+        .success();
     let answer = patch(&admin, "policy-2", &to_delete).failure();
     assert!(
         answer.trim_end().ends_with("spec.reclaimPolicy is frozen, the database is being deleted"),
