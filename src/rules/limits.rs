@@ -1,9 +1,6 @@
 //! The limits that decide a verdict. They belong to the API version: webhook, controller and command line share them.
 
-pub use crate::api::secret_contract::limits::{KEYS, PATTERN_BYTES};
-
-/// The largest value that a pattern or a format reads, in bytes; also the largest bound of a length.
-pub const VALUE_BYTES: usize = 1 << 20;
+pub use crate::api::secret_contract::limits::{KEYS, PATTERN_BYTES, VALUE_BYTES};
 
 /// The longest `rotation.maxAge`: 87,600 hours, in nanoseconds.
 pub const MAX_AGE_NANOSECONDS: i64 = 87_600 * 3_600 * 1_000_000_000;

@@ -28,13 +28,11 @@ pub mod limits {
     /// Longest `pattern`, in bytes.
     pub const PATTERN_BYTES: usize = 1024;
     /// Largest value that a pattern or a format reads, and the highest bound a length rule may set, in bytes.
-    pub const VALUE_BYTES: i64 = 1_048_576;
+    pub const VALUE_BYTES: usize = 1 << 20;
     /// Most entries in `spec.workloadRefs`.
     pub const WORKLOADS: usize = 16;
     /// Most entries in `spec.workloadRefs[].containers`.
     pub const CONTAINERS: usize = 32;
-    /// Longest `rotation.maxAge`: ten years, in hours.
-    pub const MAX_AGE_HOURS: i64 = 87_600;
     /// Most entries of each list of findings in `status`; the counts beside them are not cut.
     pub const STATUS_FINDINGS: usize = 64;
 }
@@ -84,7 +82,7 @@ pub struct SecretContractSpec {
     /// Counts in Ready through KeysValid. Keys of the Secret that no rule names are not judged.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(
-        length(max = 256),
+        length(max = limits::KEYS),
         extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["name"])
     )]
     pub required_keys: Vec<RequiredKey>,
@@ -97,7 +95,7 @@ pub struct SecretContractSpec {
     /// `policy.requireWorkloadReference`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(
-        length(max = 16),
+        length(max = limits::WORKLOADS),
         extend(
             "x-kubernetes-list-type" = "map",
             "x-kubernetes-list-map-keys" = ["apiVersion", "kind", "name"]
@@ -133,7 +131,7 @@ pub struct SecretRef {
 pub struct RequiredKey {
     /// The key in the Secret's data. Required and unique in the list; letters, digits, `-`, `_` and `.`, at most 253
     /// characters, neither `.` nor beginning with `..`.
-    #[schemars(length(min = 1, max = 253))]
+    #[schemars(length(min = 1, max = limits::KEY_NAME_BYTES))]
     pub name: String,
     /// Whether the key must be present. Omitted: true. An absent key then makes KeysValid False; with false an absent
     /// key is skipped, but a present one is still judged by all its rules.
@@ -146,18 +144,18 @@ pub struct RequiredKey {
     /// Fewest bytes of the decoded value, 0 to 1048576 and no more than `maxLength`. Omitted: no lower bound. A shorter
     /// value makes KeysValid False.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 0, max = 1_048_576))]
+    #[schemars(range(min = 0, max = limits::VALUE_BYTES))]
     pub min_length: Option<i64>,
     /// Most bytes of the decoded value, 0 to 1048576 and no less than `minLength`; 0 needs `nonEmpty: false`. Omitted:
     /// no upper bound. A longer value makes KeysValid False.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 0, max = 1_048_576))]
+    #[schemars(range(min = 0, max = limits::VALUE_BYTES))]
     pub max_length: Option<i64>,
     /// Regular expression in Go syntax that must match somewhere in the decoded value; write `^` and `$` to match all
     /// of it. 1 to 1024 bytes. Omitted: no rule. A value that does not match makes KeysValid False; one larger than
     /// 1 MiB is not read and makes it Unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(min = 1, max = 1024))]
+    #[schemars(length(min = 1, max = limits::PATTERN_BYTES))]
     pub pattern: Option<String>,
     /// What the decoded value must be: None (anything), JSON (valid JSON, scalars included), URI (an absolute URI with
     /// a scheme; nothing is fetched), or PEM (one or more PEM blocks and nothing else). Omitted: None. A value that is
@@ -169,7 +167,7 @@ pub struct RequiredKey {
     /// at most 253 characters; unique in the list, also against keys whose own name is used as the variable. Omitted: no
     /// mapping is asked for. Counts only in WorkloadsConfigured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(min = 1, max = 253))]
+    #[schemars(length(min = 1, max = limits::ENV_NAME_BYTES))]
     pub env_name: Option<String>,
 }
 
@@ -205,7 +203,7 @@ pub struct WorkloadRef {
     /// A name that the pod template does not have makes WorkloadsConfigured False.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(
-        length(min = 1, max = 32),
+        length(min = 1, max = limits::CONTAINERS),
         inner(length(min = 1, max = 63)),
         extend("x-kubernetes-list-type" = "set")
     )]

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::limits;
 use crate::api::conditions::Condition;
 
 /// The last evaluation of the contract, written by Covenant alone.
@@ -22,19 +23,19 @@ pub struct SecretContractStatus {
     #[schemars(extend("format" = "date-time"))]
     pub last_checked_time: Option<String>,
     /// The required keys that the Secret does not have, sorted; at most 64 of them.
-    #[schemars(length(max = 64), inner(length(max = 253)), extend("x-kubernetes-list-type" = "atomic"))]
+    #[schemars(length(max = limits::STATUS_FINDINGS), inner(length(max = 253)), extend("x-kubernetes-list-type" = "atomic"))]
     pub missing_keys: Vec<String>,
     /// How many required keys are missing, also beyond those listed.
     #[schemars(range(min = 0))]
     pub missing_key_count: i64,
     /// The present keys that break a rule, one entry for each key and rule, sorted; at most 64 of them.
-    #[schemars(length(max = 64), extend("x-kubernetes-list-type" = "atomic"))]
+    #[schemars(length(max = limits::STATUS_FINDINGS), extend("x-kubernetes-list-type" = "atomic"))]
     pub violations: Vec<Violation>,
     /// How many violations there are, also beyond those listed.
     #[schemars(range(min = 0))]
     pub violation_count: i64,
     /// The containers that do not consume the Secret as the contract asks, sorted; at most 64 entries.
-    #[schemars(length(max = 64), extend("x-kubernetes-list-type" = "atomic"))]
+    #[schemars(length(max = limits::STATUS_FINDINGS), extend("x-kubernetes-list-type" = "atomic"))]
     pub workload_findings: Vec<WorkloadFinding>,
     /// How many workload findings there are, also beyond those listed.
     #[schemars(range(min = 0))]
