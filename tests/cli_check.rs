@@ -356,6 +356,19 @@ fn a_kind_or_version_that_does_not_exist_is_not_skipped() {
 }
 
 #[test]
+fn what_the_api_server_holds_of_metadata_is_judged_here() {
+    let nameless = GOOD.replace("{name: good}", "{namespce: shop}");
+    let odd = GOOD.replace("{name: good}", "{name: Not_Good, labels: {on: on}}");
+    let run = check_input(&["-o", "json"], &[&nameless, &odd].map(String::as_str).join("---\n"));
+    assert_eq!(run.code, 1);
+    let report = run.json();
+    assert_eq!(report["results"][0]["name"], Value::Null);
+    assert_eq!(fields(&report["results"][0]), ["metadata.name", "metadata.namespce"]);
+    // `on` is a boolean in YAML as kubectl reads it, as a key and as a value; the key becomes text.
+    assert_eq!(fields(&report["results"][1]), ["metadata.name", "metadata.labels[true]"]);
+}
+
+#[test]
 fn database_kinds_are_judged_too() {
     let tenant = "apiVersion: database.ayatori.ddupan.top/v1alpha1
 kind: PostgreSQLTenant

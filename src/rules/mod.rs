@@ -9,6 +9,7 @@ pub mod field;
 pub mod finding;
 pub mod id;
 pub mod limits;
+pub mod metadata;
 mod postgresql;
 mod schema;
 pub mod secret_contract;

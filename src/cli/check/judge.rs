@@ -95,9 +95,9 @@ impl Judge {
         let key = key(kind, &object, &self.namespace);
         let Object { place, node, .. } = object;
         let value = node.to_value();
-        let shape = rules::shape(kind, &value, &self.installation);
+        let shape = self.faults(kind, &value);
         let findings = match key.as_ref().and_then(|key| self.former.0.get(key)) {
-            Some(former) => shape.clone().ratcheted(&rules::shape(kind, former, &self.installation)),
+            Some(former) => shape.clone().ratcheted(&self.faults(kind, former)),
             None => shape.clone(),
         };
         if kind == Kind::SecretContract {
@@ -112,6 +112,14 @@ impl Judge {
         entry.verdict = Some(if findings.has_errors() { Verdict::Invalid } else { Verdict::Valid });
         entry.findings = described(&findings, &node);
         self.push(key, place, entry);
+    }
+
+    /// What admission would say of the object alone: SHAPE, and what the API server holds of `metadata` before that.
+    fn faults(&self, kind: Kind, object: &Value) -> Findings {
+        rules::metadata::check(kind, object)
+            .into_iter()
+            .chain(rules::shape(kind, object, &self.installation))
+            .collect()
     }
 
     fn fact(&mut self, object: &Object) {
