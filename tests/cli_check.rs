@@ -519,3 +519,23 @@ fn no_value_of_a_secret_is_in_any_output() {
         }
     }
 }
+
+#[test]
+fn nothing_that_looks_like_ours_is_passed_over() {
+    let no_version = "kind: SecretContract\nmetadata: {name: a}\nspec: {secretRef: {name: a}}\n";
+    let run = check_input(&["-o", "json", "-"], no_version);
+    assert_eq!(run.code, 1);
+    assert_eq!(fields(&run.json()["results"][0]), ["apiVersion"]);
+    let ours =
+        "apiVersion: secrets.codepop.tech/v1alpha1\nkind: SecretContract\nspec: {secretRef: {name: a}}\n";
+    for (metadata, field) in [
+        ("{}", "metadata.name"),
+        ("{name: A_B}", "metadata.name"),
+        ("{name: a, namespace: X Y}", "metadata.namespace"),
+    ] {
+        let run = check_input(&["-o", "json", "-"], &format!("{ours}metadata: {metadata}\n"));
+        assert_eq!((run.code, fields(&run.json()["results"][0])), (1, vec![field]), "{metadata}");
+    }
+    assert_eq!(check_input(&["-"], &format!("{ours}metadata: {{generateName: a-}}\n")).code, 0);
+    assert_eq!(check_input(&["-"], "- a\n").code, 2, "a list is no object");
+}

@@ -215,6 +215,11 @@ impl ControlPlane {
         Ok(self.supervisor.stop(name, grace)?)
     }
 
+    /// Whether everything is gone, because somebody killed the supervisor.
+    pub fn is_gone(&self) -> bool {
+        self.supervisor.is_gone()
+    }
+
     /// How a process ended; none while it runs.
     pub fn process_exited(&self, name: &str) -> Option<ExitStatus> {
         self.supervisor.exited(name)

@@ -191,7 +191,7 @@ impl App {
         if body.len() <= INLINE {
             return self.review(&body, deadline, judge, started);
         }
-        let start = body.get(..body.len().min(4096)).unwrap_or_default().to_vec();
+        let uid = find_uid(&body).or_else(|| Review::read(&body).ok().map(|review| review.uid.into_owned()));
         let app = self.clone();
         let work = tokio::task::spawn_blocking(move || {
             let _slot = slot;
@@ -199,7 +199,7 @@ impl App {
         });
         match tokio::time::timeout_at(deadline.into(), work).await {
             Ok(Ok(response)) => response,
-            _ => match find_uid(&start) {
+            _ => match uid {
                 Some(uid) => json(&late(&uid)),
                 None => plain(StatusCode::GATEWAY_TIMEOUT, "the time for this review is over; try again"),
             },

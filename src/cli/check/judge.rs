@@ -215,6 +215,15 @@ impl Ours {
         if let Some(kind) = Kind::of(&object.api_version, &object.kind) {
             return Self::Kind(kind);
         }
+        if object.api_version.is_empty()
+            && let Some(kind) = Kind::ALL.into_iter().find(|kind| kind.as_str() == object.kind)
+        {
+            return Self::Almost(required(
+                "apiVersion",
+                &format!("must be {}", kind.api_version()),
+                &object.node,
+            ));
+        }
         let group = object.api_version.split('/').next().unwrap_or_default();
         let of_group: Vec<_> = Kind::ALL.into_iter().filter(|kind| kind.group() == group).collect();
         let Some(first) = of_group.first() else { return Self::Not };
@@ -226,6 +235,14 @@ impl Ours {
         };
         Self::Almost(unsupported(field, text, &supported, &object.node))
     }
+}
+
+fn required(field: &'static str, detail: &str, node: &Node) -> Finding {
+    use crate::rules::field::FieldPath;
+    use crate::rules::finding::Finding as Found;
+    use crate::rules::id::RuleId;
+
+    describe(&Found::required(RuleId::FieldRequired, FieldPath::root(field), detail), node)
 }
 
 fn unsupported(field: &'static str, text: &str, supported: &[String], node: &Node) -> Finding {

@@ -86,7 +86,7 @@ pub fn run(flags: &Flags) -> Result<Code, Failure> {
     if flags.once {
         return Ok(conclude(&plane, &differences, &stage));
     }
-    stay(&plane, later, &runtime, &stage)
+    stay(&plane, &programs, later, &runtime, &stage)
 }
 
 fn cannot_start(error: controlplane::Error) -> Failure {
@@ -210,6 +210,7 @@ fn conclude(plane: &ControlPlane, differences: &[String], stage: &Stage) -> Code
 /// Stays up until somebody asks for the end.
 fn stay(
     plane: &ControlPlane,
+    programs: &Programs,
     later: Option<Later>,
     runtime: &Runtime,
     stage: &Stage,
@@ -223,8 +224,15 @@ fn stay(
     stage.say(format_args!("Logs, and the audit log: {}/*.log", plane.folder().display()));
     let mut later = later;
     while !runtime.block_on(asked_to_end(&mut signals)) {
-        if let Some(error) = processes::ended(plane) {
-            return Err(stopped("cannot go on", error));
+        match processes::ended(plane) {
+            None => {}
+            // A Deployment would start it again as well; it ends by itself when it loses its Lease.
+            Some(processes::Error::Ended { name, status, .. }) if name == crate::api::names::CONTROLLER => {
+                stage.say(format_args!("{name} ended with {status}; starting it again"));
+                processes::start_controller(plane, programs)
+                    .map_err(|error| stopped("cannot go on", error))?;
+            }
+            Some(error) => return Err(stopped("cannot go on", error)),
         }
         if let Some(obtained) = later.as_ref().and_then(|later| later.try_recv().ok()) {
             later = None;

@@ -44,6 +44,9 @@ pub enum Error {
     /// No port.
     #[error("no free port on 127.0.0.1: {0}")]
     Port(io::Error),
+    /// Everything ended.
+    #[error("the supervisor of the control plane was killed, and everything with it; start the demo again")]
+    Gone,
     /// It ended.
     #[error("{name} ended with {status}; the end of its log: {log}")]
     Ended {
@@ -145,6 +148,9 @@ fn start(plane: &ControlPlane, name: &'static str, program: &Path, flags: &[Stri
 
 /// How a process ended that should run, and what it wrote last.
 pub fn ended(plane: &ControlPlane) -> Option<Error> {
+    if plane.is_gone() {
+        return Some(Error::Gone);
+    }
     [names::WEBHOOK, names::CONTROLLER].into_iter().find_map(|name| {
         let status = plane.process_exited(name)?;
         Some(Error::Ended { name, status, log: last_lines(plane, name) })

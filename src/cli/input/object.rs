@@ -48,7 +48,7 @@ impl Object {
 pub enum Item {
     /// An object, or an item of a list.
     Object(Object),
-    /// Well-formed, but nothing that could be an object: a list that stands alone.
+    /// Well-formed, but nothing that could be an object: an item of a list of objects that is none.
     Other,
     /// It cannot be read.
     Broken {
@@ -69,14 +69,11 @@ pub fn each(source: &Source, mut visit: impl FnMut(Item)) -> Result<(), Unusable
             Err(error) => {
                 visit(Item::Broken { place: place(error.line), problem: error.problem.to_string() });
             }
-            Ok(root) => match &root.data {
-                Data::Map(_) => unpack(root, &place, None, 0, &mut visit),
-                Data::List(_) => visit(Item::Other),
-                _ => {
-                    let problem = yaml::Problem::NotAnObject.to_string();
-                    visit(Item::Broken { place: place(root.line), problem });
-                }
-            },
+            Ok(root) if matches!(root.data, Data::Map(_)) => unpack(root, &place, None, 0, &mut visit),
+            Ok(root) => {
+                let problem = yaml::Problem::NotAnObject.to_string();
+                visit(Item::Broken { place: place(root.line), problem });
+            }
         }
     }
     Ok(())

@@ -137,6 +137,14 @@ impl Walk {
         if !is_folder && !wanted {
             return;
         }
+        if !is_folder && path.exists() && !path.is_file() {
+            // A pipe or a socket would be waited for, for ever.
+            self.fail(
+                path,
+                "is no file but a pipe, a socket or a device; name it itself if it is meant".to_owned(),
+            );
+            return;
+        }
         match fs::canonicalize(path) {
             Ok(real) => {
                 let first = self.seen.insert(real);

@@ -157,6 +157,11 @@ impl Supervisor {
         matches!(self.shared.lock().processes.get(name), Some(Known::Running(_)))
     }
 
+    /// Whether the supervisor itself is gone, and with it all that it held.
+    pub fn is_gone(&self) -> bool {
+        self.shared.lock().gone
+    }
+
     /// How the process ended; none while it runs or when there never was one of that name.
     pub fn exited(&self, name: &str) -> Option<ExitStatus> {
         exit_status(&self.shared.lock(), name)
