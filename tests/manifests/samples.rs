@@ -109,3 +109,25 @@ fn the_rules_find_in_every_sample_what_its_comment_says() {
     let seven = documents_of(&manifests().join("samples/refused/contract-seven-faults.yaml"));
     assert_eq!(faults(&seven[0]).len(), 7, "two of the schema and five beyond it: {:#?}", faults(&seven[0]));
 }
+
+/// What a comment says of Ready is what `covenant check` says, where the Secret stands beside the contract.
+#[test]
+fn accepted_contracts_are_as_ready_as_their_comment_says() {
+    let mut judged = 0;
+    for (path, content) in samples("accepted") {
+        let Some((_, claim)) = content.lines().next().unwrap().split_once("Ready=") else { continue };
+        if !content.contains("kind: SecretContract") || !content.contains("kind: Secret\n") {
+            continue;
+        }
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_covenant"))
+            .args(["check", "--output", "json"])
+            .arg(&path)
+            .output()
+            .unwrap();
+        let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let ready = text(&report, "/results/0/ready");
+        assert!(claim.starts_with(ready) && !ready.is_empty(), "{}: {report:#}", path.display());
+        judged += 1;
+    }
+    assert_eq!(judged, 2);
+}
