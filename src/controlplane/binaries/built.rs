@@ -29,8 +29,12 @@ impl Provider {
             .into());
         }
         let workspace = slot.workspace()?;
-        let what = format!("building {binary} from its Go module in {}", folder_name(&module));
-        let mut progress = Progress::start(self.display, what);
+        let what = match binary {
+            Binary::Etcd => "building etcd".to_owned(),
+            _ => format!("building {binary} {}", self.version),
+        };
+        let mut progress =
+            Progress::start(self.display, what, "from its Go module; only the first time takes long");
         let file = workspace.join(binary.name());
         let result = self.build(&go, &module, binary, &file, &mut progress).and_then(|()| {
             check(binary, &file, self.version)?;
@@ -58,7 +62,7 @@ impl Provider {
             Some(line) if line == package(binary) => linking = true,
             Some(line) if !line.starts_with("go: ") => compiled += 1,
             _ if linking || compiled >= total => progress.show("linking"),
-            _ => progress.show(format!("{compiled} of {total} packages compiled")),
+            _ => progress.show(format!("{compiled} of {total} packages")),
         });
         succeeded(streamed)?;
         Ok(())
@@ -81,7 +85,7 @@ impl Provider {
                 fetched += 1;
             }
             match fetched {
-                0 => progress.show("looking at what is to be compiled"),
+                0 => progress.show("counting packages"),
                 _ => progress.show(format!("{fetched} modules fetched")),
             }
         });
@@ -130,8 +134,4 @@ fn succeeded(streamed: std::io::Result<super::stream::Streamed>) -> Result<Strin
     } else {
         Err(format!("{}: {}", streamed.status, streamed.last_lines.join(" / ")))
     }
-}
-
-fn folder_name(path: &Path) -> std::borrow::Cow<'_, str> {
-    path.file_name().unwrap_or_default().to_string_lossy()
 }

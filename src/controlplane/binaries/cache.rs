@@ -39,8 +39,9 @@ impl Slot {
             match lock.try_lock() {
                 Ok(()) => break,
                 Err(TryLockError::WouldBlock) => {
-                    let what = || format!("waiting for another process that obtains {binary} {version}");
-                    waiting.get_or_insert_with(|| Progress::start(display, what())).show("still waiting");
+                    let what = || format!("waiting for {binary} {version}");
+                    let how = "another process is obtaining it";
+                    waiting.get_or_insert_with(|| Progress::start(display, what(), how)).show(how);
                     std::thread::sleep(Duration::from_millis(200));
                 }
                 Err(TryLockError::Error(error)) => return Err(Error::File { path, source: error }),

@@ -35,13 +35,13 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    /// Begins, and says so at once.
-    pub(super) fn start(display: Display, what: impl Into<String>) -> Self {
+    /// Begins, and says so at once: what it is, and how it is done.
+    pub(super) fn start(display: Display, what: impl Into<String>, how: &str) -> Self {
         let rewrite = display == Display::Standard && io::stderr().is_terminal();
         let now = Instant::now();
         let progress =
             Self { what: what.into(), display, rewrite, started: now, shown: now, detail: String::new() };
-        progress.write("started");
+        progress.write(how);
         progress
     }
 
@@ -60,12 +60,12 @@ impl Progress {
         }
     }
 
-    /// Ends with a line that stays.
+    /// Ends with a line that stays, however long it is.
     pub(super) fn end(self, outcome: &str) {
-        self.write(outcome);
         if self.rewrite {
-            let _ = writeln!(io::stderr());
+            let _ = write!(io::stderr(), "\r\x1b[2K");
         }
+        say(self.display, &line(&self.what, outcome, self.started.elapsed()));
     }
 
     fn write(&self, detail: &str) {
@@ -97,7 +97,7 @@ fn line(what: &str, detail: &str, elapsed: Duration) -> String {
     } else {
         format!("{} min {} s", seconds / 60, seconds % 60)
     };
-    format!("{what}: {detail} ({time})")
+    format!("{what}: {detail}, {time}")
 }
 
 #[cfg(test)]
@@ -108,8 +108,14 @@ mod tests {
     fn a_line_says_what_how_far_and_how_long() {
         assert_eq!(
             line("building etcd", "12 of 566 packages", Duration::from_millis(3900)),
-            "building etcd: 12 of 566 packages (3 s)"
+            "building etcd: 12 of 566 packages, 3 s"
         );
-        assert_eq!(line("a", "b", Duration::from_secs(125)), "a: b (2 min 5 s)");
+        let longest = line(
+            "building kube-controller-manager 1.37.2",
+            "1204 of 1689 packages",
+            Duration::from_secs(3599),
+        );
+        assert!(longest.len() <= WIDTH, "the time would be cut off: {longest}");
+        assert_eq!(line("a", "b", Duration::from_secs(125)), "a: b, 2 min 5 s");
     }
 }

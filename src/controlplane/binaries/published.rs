@@ -65,8 +65,8 @@ impl Provider {
         };
         self.reachable(url)?;
         let workspace = slot.workspace()?;
-        let what = format!("fetching {binary} {} from the published envtest archives", self.version);
-        let mut progress = Progress::start(self.display, what);
+        let what = format!("fetching {binary} {}", self.version);
+        let mut progress = Progress::start(self.display, what, "from the published envtest archives");
         let result = self.archive_into(workspace, url, &mut progress);
         let result = result.and_then(|version| self.install_from(workspace, slot, binary, version));
         progress.end(result.as_ref().map_or_else(String::as_str, |_| "done"));
@@ -137,8 +137,8 @@ impl Provider {
         self.reachable(base)?;
         let url = format!("{base}/v{}/bin/{}/{}/{binary}", self.version, go_os(), go_arch());
         let workspace = slot.workspace()?;
-        let what = format!("fetching {binary} {} from its release", self.version);
-        let mut progress = Progress::start(self.display, what);
+        let what = format!("fetching {binary} {}", self.version);
+        let mut progress = Progress::start(self.display, what, "from its release");
         let result = self.release_into(workspace, base, &url, &mut progress).and_then(|file| {
             check(binary, &file, self.version).map_err(|reason| format!("{url}: {reason}"))?;
             slot.install(&file, binary, self.version)
