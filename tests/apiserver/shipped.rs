@@ -162,6 +162,28 @@ fn the_api_server_takes_every_object_without_a_warning() {
     }
 }
 
+/// The API server compiles the policies when they are applied; that their expressions fit the definitions' schemas is found
+/// out afterwards, by kube-controller-manager.
+#[test]
+fn the_policies_fit_the_definitions() {
+    install();
+    for policy in [
+        "covenant-contract-author",
+        "covenant-database-bind",
+        "covenant-database-policy",
+        "covenant-database-reopen",
+    ] {
+        let checked = eventually(&format!("{policy} is checked against the schemas"), || {
+            let found = kubectl(&["get", "validatingadmissionpolicy", policy, "-o", "json"]).success();
+            let found: Value = serde_json::from_str(&found).unwrap();
+            let current = found["status"]["observedGeneration"] == found["metadata"]["generation"];
+            (current && found["status"]["typeChecking"].is_object())
+                .then(|| found["status"]["typeChecking"].clone())
+        });
+        assert_eq!(checked, json!({}), "{policy}");
+    }
+}
+
 /// The script and the overlay together, as `webhook-certs/README.md` says, in a copy of `manifests/`.
 #[test]
 fn the_overlay_with_files_brings_the_certificate_and_its_authority() {
