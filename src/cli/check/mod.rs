@@ -33,6 +33,9 @@ pub enum Output {
 
 /// Judge contracts and database claims from files, offline, as webhook and controller would.
 ///
+/// YAML is read as kubectl reads it: by YAML 1.1, where a plain yes, on or 0777 is a boolean or a number. A key that
+/// stands twice in one map makes a document unreadable.
+///
 /// Exit code: 0 without errors, 1 with at least one error, 2 when a flag is wrong or something cannot be read.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Flags {
