@@ -336,7 +336,7 @@ fn what_is_published_nowhere_is_built_once_even_if_two_want_it() {
 fn a_build_that_fails_gives_its_last_words() {
     let scratch = Scratch::new("failing");
     fake_go(&scratch);
-    script(&scratch.join("path/go"), "echo 'go: no such module' >&2; exit 1");
+    script(&scratch.join("path/go"), "echo 'go: no such module' >&2; echo k8s.io/one >&2; exit 1");
     let mut sources = scratch.sources();
     sources.search_path = scratch.join("path").into();
     let error = provider(sources).ensure(&[Binary::KubeApiserver]).unwrap_err().to_string();

@@ -126,12 +126,14 @@ fn flags(binary: Binary, version: Version) -> [String; 4] {
     ["-mod=readonly".to_owned(), "-trimpath".to_owned(), "-ldflags".to_owned(), link]
 }
 
-/// The standard output of a child that succeeded, else its last words.
+/// The standard output of a child that succeeded, else what it said last.
 fn succeeded(streamed: std::io::Result<super::stream::Streamed>) -> Result<String, String> {
     let streamed = streamed.map_err(|error| error.to_string())?;
     if streamed.status.success() {
         Ok(streamed.stdout)
     } else {
-        Err(format!("{}: {}", streamed.status, streamed.last_lines.join(" / ")))
+        // Lines that only name the package at work explain nothing.
+        let words: Vec<String> = streamed.last_lines.into_iter().filter(|line| line.contains(' ')).collect();
+        Err(format!("{}: {}", streamed.status, words.join(" / ")))
     }
 }
