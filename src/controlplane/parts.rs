@@ -17,6 +17,9 @@ pub const KUBE_APISERVER: &str = "kube-apiserver";
 /// The name of kube-controller-manager as a process of the control plane.
 pub const KUBE_CONTROLLER_MANAGER: &str = "kube-controller-manager";
 
+/// The name that the API server shows to aggregated API servers.
+const FRONT_PROXY: &str = "front-proxy-client";
+
 /// How long the certificates last: longer than any control plane of this kind runs.
 const VALIDITY: SignedDuration = SignedDuration::from_hours(365 * 24);
 /// Leaves room for a clock that was set back a little after the start.
@@ -111,6 +114,9 @@ impl Layout {
             serving = serving.dns_name(name);
         }
         let kube_apiserver = authority.issue(serving)?;
+        // Whoever has a certificate of this one may name any user, so it is another authority than the clients' one.
+        let front_proxy = Authority::new("covenant-front-proxy", from, until)?;
+        let front_proxy_client = front_proxy.issue(LeafRequest::client(FRONT_PROXY, from, until))?;
         let layout = Self {
             folder: folder.to_owned(),
             authority_pem: authority.cert_pem(),
@@ -123,8 +129,14 @@ impl Layout {
             ))?,
         };
         layout.write("ca.crt", layout.authority_pem.as_bytes())?;
-        for (name, pair) in [(ETCD, &etcd), ("etcd-client", &etcd_client), (KUBE_APISERVER, &kube_apiserver)]
-        {
+        layout.write("front-proxy-ca.crt", front_proxy.cert_pem().as_bytes())?;
+        let pairs = [
+            (ETCD, &etcd),
+            ("etcd-client", &etcd_client),
+            (KUBE_APISERVER, &kube_apiserver),
+            (FRONT_PROXY, &front_proxy_client),
+        ];
+        for (name, pair) in pairs {
             layout.write(&format!("{name}.crt"), pair.cert_pem.as_bytes())?;
             layout.write(&format!("{name}.key"), pair.key_pem.pem().as_bytes())?;
         }
@@ -197,6 +209,14 @@ impl Layout {
             format!("--client-ca-file={}", self.text("ca.crt")?),
             format!("--authentication-config={}", self.text("authentication.yaml")?),
             "--authorization-mode=RBAC".to_owned(),
+            // How the API server proves itself to aggregated ones; other parts read it from here too.
+            format!("--requestheader-client-ca-file={}", self.text("front-proxy-ca.crt")?),
+            format!("--requestheader-allowed-names={FRONT_PROXY}"),
+            "--requestheader-username-headers=X-Remote-User".to_owned(),
+            "--requestheader-group-headers=X-Remote-Group".to_owned(),
+            "--requestheader-extra-headers-prefix=X-Remote-Extra-".to_owned(),
+            format!("--proxy-client-cert-file={}", self.text(&format!("{FRONT_PROXY}.crt"))?),
+            format!("--proxy-client-key-file={}", self.text(&format!("{FRONT_PROXY}.key"))?),
             format!("--service-account-issuer={ISSUER}"),
             format!("--service-account-key-file={}", self.text("service-account.pub")?),
             format!("--service-account-signing-key-file={}", self.text("service-account.key")?),
@@ -229,6 +249,9 @@ impl Layout {
             format!("--service-account-private-key-file={}", self.text("service-account.key")?),
             format!("--root-ca-file={}", self.text("ca.crt")?),
             "--leader-elect=false".to_owned(),
+            // At its usual 20 requests a second it spends five seconds on its own service accounts before it works.
+            "--kube-api-qps=1000".to_owned(),
+            "--kube-api-burst=2000".to_owned(),
             "--profiling=false".to_owned(),
         ];
         Ok(self.request(KUBE_CONTROLLER_MANAGER, program, args))
