@@ -33,27 +33,33 @@ fn list(words: &[&str]) -> String {
     format!("['{}']", words.join("', '"))
 }
 
-/// An expression that gives the end of a message, `, for example 'orders_db'`: `name` turned into a name that fits
-/// [`IDENTIFIER`] and is not reserved, cut or with `prefix` in front where it takes that. Empty where nothing helps.
+/// The name `name` cut and with `_` for what an identifier may not hold, as an expression.
 ///
-/// It is written out case by case: the API server takes any list of new texts for too costly.
-fn proposal(name: &str, prefix: &str, reserved: impl Fn(&str) -> String) -> String {
-    let plain = |name: &str| format!("{name}.lowerAscii().replace('-', '_').replace('.', '_')");
-    let whole = plain(name);
-    let cut = plain(&format!("(size({name}) > 58 ? {name}.substring(0, 58) : {name})"));
+/// The proposals are written out case by case, and as short as that allows: the API server takes any list of new texts for
+/// too costly, and that of Kubernetes 1.34 every text that is made once more than needed.
+fn cut(name: &str, fold: &str) -> String {
+    format!(
+        "(size({name}) > 58 ? {name}.substring(0, 58) : {name}){fold}.replace('-', '_').replace('.', '_')"
+    )
+}
+
+/// An expression that gives the end of a message, `, for example 'orders_db'`: the written text turned into a name that
+/// fits [`IDENTIFIER`], with `prefix` in front where it takes that. Empty where nothing helps.
+fn proposal(prefix: &str) -> String {
+    let cut = cut("self", ".lowerAscii()");
     let prefixed = format!("'{prefix}' + {cut}");
     let fits = |candidate: &str| format!("({candidate}).matches('{IDENTIFIER}')");
     let say = |candidate: &str| format!("', for example \\'' + {candidate} + '\\''");
+    format!("({} ? {} : {} ? {} : '')", fits(&cut), say(&cut), fits(&prefixed), say(&prefixed))
+}
+
+/// As [`proposal`], from the name of an object, `name`. It is a DNS subdomain, so that nothing but a first digit or a
+/// reserved word keeps the cut name from being an identifier, and with `prefix` every name is one.
+fn proposal_from_object_name(name: &str, prefix: &str, reserved: impl Fn(&str) -> String) -> String {
+    let cut = cut(name, "");
     format!(
-        "({} && !({}) ? {} : {} && !({}) ? {} : {} ? {} : '')",
-        fits(&whole),
-        reserved(&whole),
-        say(&whole),
-        fits(&cut),
-        reserved(&cut),
-        say(&cut),
-        fits(&prefixed),
-        say(&prefixed)
+        "', for example \\'' + ({name}.matches('^[a-z]') && !({}) ? '' : '{prefix}') + {cut} + '\\''",
+        reserved(&cut)
     )
 }
 
@@ -86,7 +92,7 @@ pub fn secret_key() -> Rule {
 pub fn identifier() -> Rule {
     rule_saying(
         format!("self.matches('{IDENTIFIER}')"),
-        format!("'{}' + {}", texts::identifier(), proposal("self", "db_", |_| "false".to_owned())),
+        format!("'{}' + {}", texts::identifier(), proposal("db_")),
     )
 }
 

@@ -5,7 +5,7 @@ use schemars::Schema;
 
 use crate::api::texts::{self, IDENTIFIER};
 
-use super::{frozen_unless, proposal, reserved_database, reserved_role, rule, rule_saying};
+use super::{frozen_unless, proposal_from_object_name, reserved_database, reserved_role, rule, rule_saying};
 
 /// Binding has not begun; from then on the target stays as it was written. A phase of a later version counts as begun.
 const NOT_BEGUN: &str = "oldSelf.?status.?phase.orValue('') in ['', 'Pending']";
@@ -57,7 +57,7 @@ fn default_fits(field: &str, prefix: &str, reserved: fn(&str) -> String) -> Rule
             reserved(NAME),
             omitted("oldSelf.value()")
         ),
-        format!("'{}' + {}", texts::default_name(), proposal(NAME, prefix, reserved)),
+        format!("'{}' + {}", texts::default_name(), proposal_from_object_name(NAME, prefix, reserved)),
     )
     .optional_old_self(true)
     .field_path(format!(".spec.provision.{field}"))

@@ -45,16 +45,15 @@ pub(super) fn fits(name: &str) -> bool {
         && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
 }
 
-/// The end of a message, `, for example 'orders_db'`: the name turned into one that fits and is not reserved, cut or with
+/// The end of a message, `, for example 'orders_db'`: the name turned into one that fits and is not reserved, cut, with
 /// `prefix` in front where it takes that. Empty where nothing helps. The definitions' CEL proposes the same.
 fn proposal(name: &str, is_reserved: impl Fn(&str) -> bool, prefix: &str) -> String {
     // With a prefix of up to five characters the whole is not longer than a name may be.
     const CUT: usize = 58;
-    let whole = name.to_ascii_lowercase().replace(['-', '.'], "_");
-    let cut: String = whole.chars().take(CUT).collect();
+    let cut: String = name.to_ascii_lowercase().replace(['-', '.'], "_").chars().take(CUT).collect();
     let prefixed = format!("{prefix}{cut}");
     let can_be_used = |name: &String| fits(name) && !is_reserved(name);
-    match [whole, cut, prefixed].into_iter().find(can_be_used) {
+    match [cut, prefixed].into_iter().find(can_be_used) {
         Some(name) => format!(", for example '{name}'"),
         None => String::new(),
     }
