@@ -6,6 +6,7 @@ pub mod client;
 pub mod error;
 pub mod events;
 pub mod lease;
+pub mod objects;
 pub mod secrets;
 pub mod status;
 pub mod watch;

@@ -1,7 +1,7 @@
-//! One pass over one SecretContract: SHAPE, one read of the Secret, STATE, and the status written if it says something
-//! new.
+//! One pass over one SecretContract: SHAPE, one read of all that it refers to, STATE, and the status written if it says
+//! something new.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -10,19 +10,20 @@ use kube::api::DynamicObject;
 use kube::{Client, ResourceExt as _};
 use serde_json::Value;
 
+use super::contract_facts;
 use super::echo::Echo;
 use super::engine::{self, Key, Next, Reconciler, key, panicked};
 use super::metrics::Metrics;
+use super::references::{References, Referent};
 use super::retry::spread;
-use super::secret_index::SecretIndex;
 use crate::api::Kind;
 use crate::api::conditions::{ConditionStatus, ContractCondition, ContractReason};
 use crate::api::secret_contract::{EffectiveContract, SecretContractStatus};
 use crate::cluster::error::{FailureClass, RequestError};
 use crate::cluster::events::{Events, Importance};
-use crate::cluster::{secrets, status as write};
+use crate::cluster::status as write;
 use crate::process::clock;
-use crate::rules::facts::{ContractFacts, Lookup, SecretFacts};
+use crate::rules::facts::{ContractFacts, Lookup};
 use crate::rules::secret_contract::state::{Evaluator, Report};
 use crate::rules::{Installation, shape};
 use crate::status::{contract, stored};
@@ -43,7 +44,7 @@ pub(super) struct Contracts {
     pub(super) recheck: Duration,
     pub(super) events: Events,
     pub(super) metrics: Metrics,
-    pub(super) index: Arc<SecretIndex>,
+    pub(super) references: Arc<References>,
     memory: Mutex<HashMap<Key, Memory>>,
 }
 
@@ -51,7 +52,7 @@ pub(super) struct Contracts {
 #[derive(Debug, Default)]
 struct Memory {
     echo: Echo,
-    /// Reads of the Secret that failed in a row.
+    /// Passes in a row in which something could not be read.
     failed_reads: u32,
 }
 
@@ -65,8 +66,8 @@ impl Contracts {
         events: Events,
         metrics: Metrics,
     ) -> Self {
-        let (index, memory) = (Arc::default(), Mutex::default());
-        Self { client, installation, evaluator, recheck, events, metrics, index, memory }
+        let (references, memory) = (Arc::default(), Mutex::default());
+        Self { client, installation, evaluator, recheck, events, metrics, references, memory }
     }
 
     /// Looks into the memory of a contract. One that is gone meanwhile has none, and gets none again.
@@ -93,7 +94,7 @@ impl Contracts {
         self.remember(object, |memory| memory.echo.wait(Instant::now()))
     }
 
-    /// SHAPE and STATE, with the one read of the Secret between them.
+    /// SHAPE and STATE, with one read of everything that the contract refers to between them.
     async fn judge(&self, object: &DynamicObject, now: Timestamp) -> Result<Judged, RequestError> {
         let value = Arc::new(spec_alone(object));
         let (whole, installation) = (value.clone(), self.installation.clone());
@@ -104,24 +105,24 @@ impl Contracts {
             self.remember(object, |memory| memory.failed_reads = 0);
             return Ok(Judged { report, valid: false, immutable: false });
         }
-        let secret = self.read(object, &value).await?;
-        let immutable = matches!(&secret, Lookup::Found(secret) if secret.immutable);
+        let facts = self.read(object, &value).await?;
+        let immutable = matches!(&facts.secret, Lookup::Found(secret) if secret.immutable);
         let evaluator = self.evaluator.clone();
         // Patterns may cost a second of work: it is done where it holds up nobody.
         let judged = tokio::task::spawn_blocking(move || {
-            evaluator.judge(&EffectiveContract::of_object(&value), &ContractFacts { secret }, now)
+            evaluator.judge(&EffectiveContract::of_object(&value), &facts, now)
         });
         let report = judged.await.map_err(|_| panicked(object))?;
         Ok(Judged { report, valid: true, immutable })
     }
 
-    async fn read(&self, object: &DynamicObject, value: &Value) -> Result<Lookup<SecretFacts>, RequestError> {
+    async fn read(&self, object: &DynamicObject, value: &Value) -> Result<ContractFacts, RequestError> {
         let namespace = object.namespace().unwrap_or_default();
-        let name = EffectiveContract::of_object(value).secret_name.unwrap_or_default();
-        let lookup = secrets::read(&self.client, &namespace, name).await;
-        let Lookup::Failed(failure) = &lookup else {
+        let contract = EffectiveContract::of_object(value);
+        let facts = contract_facts::read(&self.client, &namespace, &contract, &self.installation).await;
+        let Some((what, failure)) = contract_facts::failure(&contract, &facts) else {
             self.remember(object, |memory| memory.failed_reads = 0);
-            return Ok(lookup);
+            return Ok(facts);
         };
         let failures = self.remember(object, |memory| {
             memory.failed_reads = memory.failed_reads.saturating_add(1);
@@ -129,9 +130,9 @@ impl Contracts {
         });
         let before: SecretContractStatus = stored(&object.data);
         if failures > SILENT_FAILURES || before.observed_generation != object.metadata.generation {
-            return Ok(lookup);
+            return Ok(facts);
         }
-        let action = format!("read Secret {:?}", format!("{namespace}/{name}"));
+        let action = format!("read {what} in namespace {namespace:?}");
         Err(RequestError { action, class: FailureClass::Transport, reason: failure.to_string() })
     }
 
@@ -250,8 +251,8 @@ impl Reconciler for Contracts {
 
     fn seen(&self, object: &DynamicObject) {
         let namespace = object.namespace().unwrap_or_default();
-        let secret = EffectiveContract::of_object(&object.data).secret_name;
-        self.index.set(&namespace, &object.name_any(), secret);
+        let referents = Referent::all_of(&EffectiveContract::of_object(&object.data));
+        self.references.set(&namespace, &object.name_any(), referents);
         let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
         let known = memory.entry(key(Some(&namespace), &object.name_any())).or_default();
         if let Some(version) = object.resource_version() {
@@ -260,7 +261,7 @@ impl Reconciler for Contracts {
     }
 
     fn gone(&self, namespace: Option<&str>, name: &str) {
-        self.index.set(namespace.unwrap_or_default(), name, None);
+        self.references.set(namespace.unwrap_or_default(), name, BTreeSet::new());
         let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
         memory.remove(&key(namespace, name));
         self.metrics.contract(namespace.unwrap_or_default(), name, None);

@@ -3,6 +3,8 @@
 //! [`run`] is the whole process. Each kind has a reconciler that does one pass over one object; [`engine`] watches the
 //! kind, decides when a pass is due, and survives whatever a pass does.
 
+mod contract_facts;
+mod contract_triggers;
 mod contracts;
 mod databases;
 mod echo;
@@ -10,9 +12,9 @@ mod engine;
 mod flags;
 mod instances;
 mod metrics;
+mod references;
 mod retry;
 mod run;
-mod secret_index;
 
 pub use flags::Flags;
 pub use run::run;

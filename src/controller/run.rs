@@ -6,27 +6,22 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::StreamExt as _;
-use futures::stream::{self, BoxStream};
-use k8s_openapi::api::core::v1::Secret;
-use kube::api::DynamicObject;
-use kube::core::PartialObjectMeta;
-use kube::runtime::reflector::{ObjectRef, Store};
-use kube::runtime::watcher::{self, Event};
-use kube::{Api, Client, ResourceExt as _};
+use futures::stream;
+use kube::Client;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::contract_triggers::{self, Watched};
 use super::contracts::Contracts;
 use super::databases::{Databases, by_instance};
-use super::engine::{Engine, reference};
+use super::engine::Engine;
 use super::flags::{Certificates, Flags};
 use super::instances::Instances;
 use super::metrics::Metrics;
-use super::secret_index::SecretIndex;
 use crate::api::{Kind, names};
+use crate::cluster::client;
 use crate::cluster::events::Events;
 use crate::cluster::lease::{self, Attempt, Election};
-use crate::cluster::{client, watch};
 use crate::process::exit::StartError;
 use crate::process::health::{self, Check, Readiness};
 use crate::process::metrics::Metrics as Exposition;
@@ -204,14 +199,19 @@ impl Process {
             events.clone(),
             self.metrics.clone(),
         ));
-        let secrets: Api<PartialObjectMeta<Secret>> = match scope {
-            Some(namespace) => Api::namespaced(self.client.clone(), namespace),
-            None => Api::all(self.client.clone()),
-        };
-        let check = self.check("secrets", scope);
-        let index = reconciler.index.clone();
+        let built_in = Watched::BUILT_IN.map(|watched| {
+            let check = self.check(watched.plural, scope);
+            let namespace = scope.map(String::as_str);
+            contract_triggers::built_in(
+                watched,
+                &self.client,
+                namespace,
+                check,
+                reconciler.references.clone(),
+            )
+        });
         let engine = self.engine(Kind::SecretContract, scope, ending);
-        tasks.spawn(engine.run(reconciler, move |store| by_secret(secrets, check, index, store)));
+        tasks.spawn(engine.run(reconciler, move |_| stream::select_all(built_in).boxed()));
     }
 
     fn databases(
@@ -267,32 +267,4 @@ async fn acquire(election: &mut Election, check: &Check) {
         }
         tokio::time::sleep(lease::RETRY).await;
     }
-}
-
-/// The contracts that are due because their Secret was made, changed or removed. Only the metadata of Secrets is
-/// watched, and none of it is kept.
-fn by_secret(
-    secrets: Api<PartialObjectMeta<Secret>>,
-    check: Check,
-    index: Arc<SecretIndex>,
-    store: Store<DynamicObject>,
-) -> BoxStream<'static, ObjectRef<DynamicObject>> {
-    let contract = |namespace: &str, name: &str| reference(Kind::SecretContract, Some(namespace), name);
-    let due = move |event: Event<PartialObjectMeta<Secret>>| match event {
-        Event::Apply(secret) | Event::Delete(secret) => {
-            let namespace = secret.namespace().unwrap_or_default();
-            let contracts = index.contracts(&namespace, &secret.name_any());
-            contracts.iter().map(|name| contract(&namespace, name)).collect()
-        }
-        // What happened before the list was made is not told one by one.
-        Event::InitDone => {
-            let all = store.state();
-            all.iter()
-                .map(|found| contract(&found.namespace().unwrap_or_default(), &found.name_any()))
-                .collect()
-        }
-        Event::Init | Event::InitApply(_) => Vec::new(),
-    };
-    let events = watch::events(secrets, watcher::Config::default(), "secrets", check);
-    events.flat_map(move |event| stream::iter(due(event))).boxed()
 }

@@ -137,6 +137,7 @@ impl Judge {
             entry.line = place.line;
             self.broken(entry, problem);
         }
+        self.contracts.add_fact(object, &namespace);
     }
 
     /// An object of our group that no cluster would know: skipping it would look like approval.
@@ -174,7 +175,7 @@ impl Judge {
 
     /// The report over everything that was taken.
     pub fn report(mut self, now: Timestamp) -> Report {
-        self.contracts.judge(&mut self.entries, now);
+        self.contracts.judge(&mut self.entries, &self.installation, now);
         Report::new(self.entries.into_iter().flatten().collect(), self.skipped, self.unreadable)
     }
 }

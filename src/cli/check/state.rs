@@ -9,8 +9,10 @@ use super::facts;
 use super::report::{Condition, Entry, Finding, Violation, WorkloadFinding};
 use crate::api::conditions::{ConditionStatus, ContractCondition};
 use crate::api::secret_contract::EffectiveContract;
+use crate::api::secret_contract::effective::EffectiveWorkload;
 use crate::cli::input::object::{Object, Place};
-use crate::rules::facts::{ContractFacts, Lookup, SecretFacts};
+use crate::rules::Installation;
+use crate::rules::facts::{ContractFacts, ExternalSecretFacts, Lookup, SecretFacts, WorkloadFacts};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::secret_contract::state::{self, Report, Settings};
 
@@ -20,6 +22,10 @@ pub struct Contracts {
     waiting: Vec<Contract>,
     /// By namespace and name. None: given, but unreadable, so nothing is known of it.
     secrets: HashMap<(String, String), Option<SecretFacts>>,
+    /// By namespace and name, each with the apiVersion that it is given in.
+    external_secrets: HashMap<(String, String), (String, ExternalSecretFacts)>,
+    /// By kind, namespace and name.
+    workloads: HashMap<(String, String, String), WorkloadFacts>,
     /// Where each fact was given last, by kind, namespace and name.
     places: HashMap<(String, String, String), Place>,
 }
@@ -57,8 +63,26 @@ impl Contracts {
         problem.map_or(Ok(()), Err)
     }
 
+    /// Takes an ExternalSecret or a workload; of several with one name the last counts.
+    pub fn add_fact(&mut self, object: &Object, namespace: &str) {
+        let Some(name) = object.name() else { return };
+        let (namespace, name) = (namespace.to_owned(), name.to_owned());
+        let value = object.node.to_value();
+        match object.kind.as_str() {
+            "ExternalSecret" => {
+                let facts = (object.api_version.clone(), ExternalSecretFacts::of_object(&value));
+                self.external_secrets.insert((namespace, name), facts);
+            }
+            "Deployment" | "StatefulSet" | "DaemonSet" => {
+                let key = (object.kind.clone(), namespace, name);
+                self.workloads.insert(key, WorkloadFacts::of_object(&value));
+            }
+            _ => {}
+        }
+    }
+
     /// Judges every contract and writes the verdicts into its entry.
-    pub fn judge(&mut self, entries: &mut [Option<Entry>], now: Timestamp) {
+    pub fn judge(&mut self, entries: &mut [Option<Entry>], installation: &Installation, now: Timestamp) {
         let settings = Settings::default();
         for contract in &self.waiting {
             // An entry that is gone belonged to an earlier version of the same object.
@@ -69,23 +93,55 @@ impl Contracts {
             }
             let effective = EffectiveContract::of_object(&contract.object);
             let name = effective.secret_name.unwrap_or_default().to_owned();
+            let mut facts = ContractFacts::of_secret(Lookup::NotInInput);
+            facts.external_secret = self.external_secret(contract, &effective, installation);
+            facts.workloads = self.workloads(contract, &effective);
             let slot = self.secrets.get_mut(&(contract.namespace.clone(), name));
-            let report = judge(&effective, slot, &settings, now);
+            let report = judge(&effective, facts, slot, &settings, now);
             describe(entry, &report);
             entry.findings.extend(failures(&effective, &report));
         }
     }
 }
 
+impl Contracts {
+    /// The ExternalSecret of a contract; one that is given in a version outside the list is not known.
+    fn external_secret(
+        &self,
+        contract: &Contract,
+        effective: &EffectiveContract<'_>,
+        installation: &Installation,
+    ) -> Option<Lookup<ExternalSecretFacts>> {
+        let name = effective.external_secret?.name.unwrap_or_default().to_owned();
+        let given = self.external_secrets.get(&(contract.namespace.clone(), name));
+        let listed = given.filter(|(version, _)| installation.external_secret_api_versions.contains(version));
+        Some(listed.map_or(Lookup::NotInInput, |(_, facts)| Lookup::Found(facts.clone())))
+    }
+
+    fn workloads(
+        &self,
+        contract: &Contract,
+        effective: &EffectiveContract<'_>,
+    ) -> Vec<Lookup<WorkloadFacts>> {
+        let find = |reference: &EffectiveWorkload<'_>| {
+            let kind = reference.kind?.as_str().to_owned();
+            let key = (kind, contract.namespace.clone(), reference.name?.to_owned());
+            self.workloads.get(&key).cloned()
+        };
+        let references = effective.workloads.iter();
+        references.map(|reference| find(reference).map_or(Lookup::NotInInput, Lookup::Found)).collect()
+    }
+}
+
 /// Judges one contract. The Secret is lent to the facts for that time: what holds secret bytes is not copied.
 fn judge(
     contract: &EffectiveContract<'_>,
+    mut facts: ContractFacts,
     mut slot: Option<&mut Option<SecretFacts>>,
     settings: &Settings,
     now: Timestamp,
 ) -> Report {
-    let secret = slot.as_mut().and_then(|slot| slot.take()).map_or(Lookup::NotInInput, Lookup::Found);
-    let facts = ContractFacts { secret };
+    facts.secret = slot.as_mut().and_then(|slot| slot.take()).map_or(Lookup::NotInInput, Lookup::Found);
     let report = Report::judge(contract, &facts, settings, now);
     if let (Some(slot), Lookup::Found(secret)) = (slot, facts.secret) {
         *slot = Some(secret);

@@ -3,11 +3,15 @@
 //!
 //! Only data lives here: no client, no clock, no judgement. What is read from a Secret stays in [`SecretBytes`].
 
+mod external_secret;
 mod secret;
 mod secret_bytes;
+mod workload;
 
+pub use external_secret::ExternalSecretFacts;
 pub use secret::{OwnerReference, SecretFacts};
 pub use secret_bytes::SecretBytes;
+pub use workload::WorkloadFacts;
 
 /// What came of looking for one object.
 ///
@@ -27,6 +31,20 @@ pub enum Lookup<T> {
     NotInInput,
     /// The API server does not serve its kind.
     NotServed,
+}
+
+impl<T> Lookup<T> {
+    /// The same outcome with something else made of what was found.
+    pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Lookup<U> {
+        match self {
+            Self::Found(found) => Lookup::Found(change(found)),
+            Self::Absent => Lookup::Absent,
+            Self::Forbidden => Lookup::Forbidden,
+            Self::Failed(failure) => Lookup::Failed(failure),
+            Self::NotInInput => Lookup::NotInInput,
+            Self::NotServed => Lookup::NotServed,
+        }
+    }
 }
 
 /// Why an object could not be read, without a word of what the server or a parser said.
@@ -61,4 +79,15 @@ impl std::fmt::Display for ReadFailure {
 pub struct ContractFacts {
     /// The Secret that `spec.secretRef` names.
     pub secret: Lookup<SecretFacts>,
+    /// The ExternalSecret that `spec.externalSecretRef` names; none when the contract declares none.
+    pub external_secret: Option<Lookup<ExternalSecretFacts>>,
+    /// The workloads of `spec.workloadRefs`, one to each reference, in the same order.
+    pub workloads: Vec<Lookup<WorkloadFacts>>,
+}
+
+impl ContractFacts {
+    /// The facts of a contract that declares nothing but its Secret.
+    pub const fn of_secret(secret: Lookup<SecretFacts>) -> Self {
+        Self { secret, external_secret: None, workloads: Vec::new() }
+    }
 }

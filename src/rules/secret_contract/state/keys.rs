@@ -1,5 +1,7 @@
 //! `KeysValid`: every rule of every key against the decoded bytes.
 
+use std::collections::BTreeSet;
+
 use super::secret::content;
 use super::{Evaluator, Verdict, Violation};
 use crate::api::conditions::{ContractReason, ViolationRule};
@@ -27,10 +29,12 @@ impl Keys {
     }
 }
 
-/// Judges the keys of the Secret.
+/// Judges the keys of the Secret. `environment_keys` are those that stand in the final environment of a selected
+/// container of a declared workload.
 pub(super) fn judge(
     contract: &EffectiveContract<'_>,
     secret: &Lookup<SecretFacts>,
+    environment_keys: &BTreeSet<String>,
     evaluator: &Evaluator,
 ) -> Keys {
     let secret = match content(contract, secret) {
@@ -55,6 +59,9 @@ pub(super) fn judge(
     let mut evaluation = Evaluation::new(evaluator);
     for key in &contract.keys {
         evaluation.key(key, secret);
+    }
+    for key in environment_keys {
+        evaluation.representation(key, secret);
     }
     evaluation.finish()
 }
@@ -98,6 +105,14 @@ impl<'a> Evaluation<'a> {
         }
         self.lengths(name, key, value);
         self.content(name, key, value);
+    }
+
+    /// A variable cannot hold a zero byte, so the kubelet could not start a container with this one.
+    fn representation(&mut self, name: &str, secret: &SecretFacts) {
+        if secret.value(name).is_some_and(|value| value.contains(&0)) {
+            let wrong = "holds a zero byte, so it cannot be an environment variable; consume it as a file of a volume";
+            self.violation(name, ViolationRule::Representation, wrong);
+        }
     }
 
     fn lengths(&mut self, name: &str, key: &EffectiveKey<'_>, value: &[u8]) {

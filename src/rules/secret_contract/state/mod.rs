@@ -78,13 +78,15 @@ impl Evaluator {
     pub fn judge(&self, contract: &EffectiveContract<'_>, facts: &ContractFacts, now: Timestamp) -> Report {
         let mut report = Report::empty();
         let exists = secret::exists(contract, &facts.secret);
-        let keys = keys::judge(contract, &facts.secret, self);
+        let external_secret = external_secret::judge(contract, facts, now);
+        let workloads = workloads::judge(contract, &facts.workloads);
+        let keys = keys::judge(contract, &facts.secret, &workloads.environment_keys, self);
         let rotation = rotation::judge(contract, &facts.secret, &self.settings, now);
         let checks = [
             (ContractCondition::SecretExists, exists),
             (ContractCondition::KeysValid, keys.verdict),
-            (ContractCondition::ExternalSecretReady, external_secret::judge(contract)),
-            (ContractCondition::WorkloadsConfigured, workloads::judge(contract)),
+            (ContractCondition::ExternalSecretReady, external_secret.verdict),
+            (ContractCondition::WorkloadsConfigured, workloads.verdict),
             (ContractCondition::RotationPolicySatisfied, rotation.verdict),
         ];
         let ready = ready::judge(contract.policy, &checks);
@@ -93,7 +95,8 @@ impl Evaluator {
         report.observed_secret = observed(&facts.secret);
         report.missing_keys = keys.missing;
         report.violations = keys.violations;
-        report.next_change = rotation.next_change;
+        report.workload_findings = workloads.findings;
+        report.next_change = [rotation.next_change, external_secret.next_change].into_iter().flatten().min();
         report
     }
 }

@@ -38,7 +38,7 @@ fn judged_with(spec: Value, secret: Lookup<SecretFacts>, settings: &Settings) ->
         return report;
     }
     let contract = EffectiveContract::of_object(&object);
-    Report::judge(&contract, &ContractFacts { secret }, settings, NOW.parse().unwrap())
+    Report::judge(&contract, &ContractFacts::of_secret(secret), settings, NOW.parse().unwrap())
 }
 
 fn judged(spec: Value, secret: Lookup<SecretFacts>) -> Report {
