@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{Controller, apply, condition, get, kubectl, namespace, plane, until};
 use crate::support::{Finished as _, eventually, start_control_plane};
 
-fn contract(namespace: &str, name: &str, spec: &Value) -> String {
+pub(super) fn contract(namespace: &str, name: &str, spec: &Value) -> String {
     json!({
         "apiVersion": "secrets.codepop.tech/v1alpha1", "kind": "SecretContract",
         "metadata": {"name": name, "namespace": namespace}, "spec": spec
@@ -15,17 +15,17 @@ fn contract(namespace: &str, name: &str, spec: &Value) -> String {
     .to_string()
 }
 
-fn secret(namespace: &str, name: &str, data: &Value) -> String {
+pub(super) fn secret(namespace: &str, name: &str, data: &Value) -> String {
     json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name, "namespace": namespace}, "stringData": data})
         .to_string()
 }
 
-fn simple(secret: &str) -> Value {
+pub(super) fn simple(secret: &str) -> Value {
     json!({"secretRef": {"name": secret}, "requiredKeys": [{"name": "PASSWORD", "minLength": 8}]})
 }
 
 /// Status writes that were answered with success, of the contracts in a namespace.
-fn status_writes(namespace: &str) -> Vec<AuditEvent> {
+pub(super) fn status_writes(namespace: &str) -> Vec<AuditEvent> {
     let all = plane().audit().expect("the audit log");
     let of_contract = |event: &AuditEvent| {
         event.object_ref.as_ref().is_some_and(|object| {

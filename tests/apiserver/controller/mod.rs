@@ -6,6 +6,7 @@
 mod contracts;
 mod databases;
 mod election;
+mod endurance;
 mod leaks;
 
 use std::io::{Read as _, Write as _};
@@ -95,6 +96,7 @@ fn until(object: &[&str], type_: &str, status: &str, reason: &str) -> Value {
 struct Controller {
     plane: &'static ControlPlane,
     name: String,
+    pid: u32,
     port: u16,
     log: PathBuf,
 }
@@ -140,8 +142,8 @@ impl Controller {
             log: log.clone(),
             stop,
         };
-        plane.start_process(request).expect("the controller starts");
-        let controller = Self { plane, name, port, log };
+        let pid = plane.start_process(request).expect("the controller starts");
+        let controller = Self { plane, name, pid, port, log };
         eventually("the controller answers", || controller.try_http("/livez"));
         controller
     }
