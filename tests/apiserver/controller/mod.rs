@@ -8,6 +8,7 @@ mod databases;
 mod election;
 mod endurance;
 mod leaks;
+mod stored;
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
