@@ -81,11 +81,12 @@ mod tests {
         let path = folder.join(format!("kubeconfig-{}", content.map_or(0, str::len)));
         match content {
             Some(content) => std::fs::write(&path, content).unwrap(),
-            None => drop(std::fs::remove_file(&path)),
+            None => {}
         }
         let error = connect(Some(&path), "covenant-test").await.err().unwrap();
         assert_eq!(error.code(), 2);
         let text = error.to_string();
+        std::fs::remove_dir_all(&folder).unwrap();
         assert!(text.starts_with(&format!("--kubeconfig {}: ", path.display())), "{text}");
         assert_eq!(text.lines().count(), 1, "{text}");
         text
