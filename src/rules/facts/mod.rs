@@ -8,7 +8,7 @@ mod secret;
 mod secret_bytes;
 mod workload;
 
-pub use external_secret::ExternalSecretFacts;
+pub use external_secret::{ExternalSecretFacts, ReadyCondition};
 pub use secret::{OwnerReference, SecretFacts};
 pub use secret_bytes::SecretBytes;
 pub use workload::WorkloadFacts;

@@ -39,7 +39,7 @@ pub(super) fn content<'a>(
 }
 
 /// It is not known whether the Secret exists.
-fn unreadable(name: &str, secret: &Lookup<SecretFacts>) -> Verdict {
+pub(super) fn unreadable(name: &str, secret: &Lookup<SecretFacts>) -> Verdict {
     match secret {
         Lookup::Forbidden => Verdict::unknown(
             ContractReason::AccessDenied,

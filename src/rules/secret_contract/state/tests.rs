@@ -229,7 +229,7 @@ fn ready_is_what_counts() {
         "rotation": {"maxAge": "24h"},
     });
     let report = judged(full.clone(), Lookup::Found(secret(&[("K", b"x")])));
-    assert_eq!(said(&report, Is::ExternalSecretReady), (Unknown, Why::Pending));
+    assert_eq!(said(&report, Is::ExternalSecretReady), (Unknown, Why::NotInInput));
     assert_eq!(said(&report, Is::WorkloadsConfigured), (Unknown, Why::Pending));
     assert_eq!(said(&report, Is::RotationPolicySatisfied), (False, Why::RotationTimeMissing));
     assert_eq!(said(&report, Is::Ready), (True, Why::ContractSatisfied), "nothing optional is required");
