@@ -7,6 +7,7 @@ pub mod error;
 pub mod events;
 pub mod lease;
 pub mod objects;
+pub mod optional_watch;
 pub mod secrets;
 pub mod status;
 pub mod watch;

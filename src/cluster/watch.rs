@@ -60,14 +60,7 @@ impl Reporter {
     }
 
     fn failed(&mut self, error: &watcher::Error) {
-        let (code, reason) = match error {
-            watcher::Error::InitialListFailed(error)
-            | watcher::Error::WatchStartFailed(error)
-            | watcher::Error::WatchFailed(error) => (status_code(error), describe(error)),
-            watcher::Error::WatchError(status) => (Some(status.code), status.message.clone()),
-            watcher::Error::NoResourceVersion => (None, error.to_string()),
-        };
-        let listing = matches!(error, watcher::Error::InitialListFailed(_));
+        let Failure { code, reason, listing, .. } = Failure::of(error);
         let reason = if listing && code == Some(404) {
             format!(
                 "the API server does not serve {} (404); are the CustomResourceDefinitions installed?",
@@ -88,10 +81,37 @@ impl Reporter {
     }
 }
 
+/// What held a watch up.
+pub(super) struct Failure {
+    /// The HTTP status, if the API server answered.
+    pub(super) code: Option<u16>,
+    /// What it or the connection said.
+    pub(super) reason: String,
+    /// Whether it was the list that failed.
+    pub(super) listing: bool,
+    /// Whether it was the list or the first answer to the watch, not a watch under way.
+    pub(super) starting: bool,
+}
+
+impl Failure {
+    pub(super) fn of(error: &watcher::Error) -> Self {
+        let (code, reason) = match error {
+            watcher::Error::InitialListFailed(error)
+            | watcher::Error::WatchStartFailed(error)
+            | watcher::Error::WatchFailed(error) => (status_code(error), describe(error)),
+            watcher::Error::WatchError(status) => (Some(status.code), status.message.clone()),
+            watcher::Error::NoResourceVersion => (None, error.to_string()),
+        };
+        let listing = matches!(error, watcher::Error::InitialListFailed(_));
+        let starting = listing || matches!(error, watcher::Error::WatchStartFailed(_));
+        Self { code, reason, listing, starting }
+    }
+}
+
 /// Pauses that double from [`FIRST_PAUSE`] to [`LONGEST_PAUSE`]. A watch that begins to list counts as a success to the
 /// stream, so only a time without any failure starts over.
 #[derive(Default)]
-struct Doubling {
+pub(super) struct Doubling {
     failures: u32,
     last: Option<Instant>,
 }

@@ -15,6 +15,7 @@ use kube::{Api, Client, ResourceExt as _};
 use super::engine::reference;
 use super::references::{EXTERNAL_SECRET, References, Referent, SECRET};
 use crate::api::Kind;
+use crate::cluster::optional_watch::{self, Sighting};
 use crate::cluster::watch;
 use crate::process::health::Check;
 
@@ -39,6 +40,14 @@ impl Watched {
         Self { group: "apps", kind: "DaemonSet", plural: "daemonsets", by_generation: true },
     ];
 
+    /// The kind that comes with the External Secrets Operator. Its status counts, and so does the time in it.
+    const EXTERNAL_SECRET: Self = Self {
+        group: "external-secrets.io",
+        kind: EXTERNAL_SECRET,
+        plural: "externalsecrets",
+        by_generation: false,
+    };
+
     /// The objects of the kind, in one namespace or everywhere.
     fn api(self, client: &Client, version: &str, namespace: Option<&str>) -> Api<Metadata> {
         let gvk = GroupVersionKind::gvk(self.group, version, self.kind);
@@ -60,17 +69,42 @@ pub(super) fn built_in(
 ) -> BoxStream<'static, ObjectRef<DynamicObject>> {
     let api = watched.api(client, "v1", namespace);
     let events = watch::events(api, watcher::Config::default(), watched.plural, check);
-    due(watched, events, references).boxed()
+    due(watched, events.map(Sighting::Event), references).boxed()
 }
 
-/// From the events of a kind to the contracts that are due.
+/// The contracts that are due because of a change of an ExternalSecret, or because the API server has begun or ceased to
+/// serve that kind in one of `versions` (`external-secrets.io/v1`).
+pub(super) fn external_secrets(
+    versions: &[String],
+    client: &Client,
+    namespace: Option<&str>,
+    check: Check,
+    references: Arc<References>,
+) -> BoxStream<'static, ObjectRef<DynamicObject>> {
+    let watched = Watched::EXTERNAL_SECRET;
+    let apis = versions.iter().filter_map(|version| {
+        // The flag takes no other group.
+        let (_, short) = version.split_once('/')?;
+        Some((version.clone(), watched.api(client, short, namespace)))
+    });
+    let sightings =
+        optional_watch::events(apis.collect(), watched.plural, namespace.map(str::to_owned), check);
+    due(watched, sightings, references).boxed()
+}
+
+/// From what a watch tells of a kind to the contracts that are due.
 fn due(
     watched: Watched,
-    events: impl Stream<Item = Event<Metadata>> + Send,
+    sightings: impl Stream<Item = Sighting<Metadata>> + Send,
     references: Arc<References>,
 ) -> impl Stream<Item = ObjectRef<DynamicObject>> + Send {
     let mut follower = Follower { watched, references, versions: HashMap::new() };
-    events.flat_map(move |event| stream::iter(follower.follow(&event)))
+    sightings.flat_map(move |sighting| {
+        stream::iter(match sighting {
+            Sighting::Event(event) => follower.follow(&event),
+            Sighting::Gone => follower.all(),
+        })
+    })
 }
 
 /// What makes a version of a workload worth a pass.
@@ -92,11 +126,16 @@ impl Follower {
             // What happened before the list was made is not told one by one.
             Event::InitDone => {
                 self.versions.clear();
-                let all = self.references.contracts_of_kind(self.watched.kind);
-                all.iter().map(|(namespace, name)| contract(namespace, name)).collect()
+                self.all()
             }
             Event::Init | Event::InitApply(_) => Vec::new(),
         }
+    }
+
+    /// Every contract that names an object of the kind.
+    fn all(&self) -> Vec<ObjectRef<DynamicObject>> {
+        let all = self.references.contracts_of_kind(self.watched.kind);
+        all.iter().map(|(namespace, name)| contract(namespace, name)).collect()
     }
 
     fn changed(&mut self, object: &Metadata, gone: bool) -> Vec<ObjectRef<DynamicObject>> {

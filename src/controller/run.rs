@@ -210,8 +210,16 @@ impl Process {
                 reconciler.references.clone(),
             )
         });
+        let external_secrets = contract_triggers::external_secrets(
+            &installation.external_secret_api_versions,
+            &self.client,
+            scope.map(String::as_str),
+            self.check("externalsecrets", scope),
+            reconciler.references.clone(),
+        );
+        let triggers = stream::select_all(built_in.into_iter().chain([external_secrets]));
         let engine = self.engine(Kind::SecretContract, scope, ending);
-        tasks.spawn(engine.run(reconciler, move |_| stream::select_all(built_in).boxed()));
+        tasks.spawn(engine.run(reconciler, move |_| triggers.boxed()));
     }
 
     fn databases(

@@ -7,6 +7,7 @@ mod contracts;
 mod databases;
 mod election;
 mod endurance;
+mod external_secrets;
 mod leaks;
 mod stored;
 
