@@ -79,9 +79,8 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("covenant-client-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let path = folder.join(format!("kubeconfig-{}", content.map_or(0, str::len)));
-        match content {
-            Some(content) => std::fs::write(&path, content).unwrap(),
-            None => {}
+        if let Some(content) = content {
+            std::fs::write(&path, content).unwrap();
         }
         let error = connect(Some(&path), "covenant-test").await.err().unwrap();
         assert_eq!(error.code(), 2);

@@ -10,6 +10,7 @@ mod binaries;
 mod controller;
 mod controlplane;
 mod crds;
+mod fault;
 mod installation;
 mod policies;
 mod probe;
