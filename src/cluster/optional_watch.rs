@@ -13,6 +13,9 @@ use serde::de::DeserializeOwned;
 use super::watch::{Doubling, Failure};
 use crate::process::health::Check;
 
+/// From how many failures in a row one that usually passes by itself is told.
+const LASTING: u32 = 5;
+
 /// What such a watch tells.
 #[derive(Clone, Debug)]
 pub enum Sighting<K> {
@@ -41,7 +44,7 @@ pub fn events<K>(
 where
     K: Resource + Clone + DeserializeOwned + Debug + Send + 'static,
 {
-    follow(versions, Reporter { what, namespace, check, last: None }, Doubling::default())
+    follow(versions, Reporter::new(what, namespace, check), Doubling::default())
 }
 
 fn follow<K, P>(
@@ -143,11 +146,19 @@ struct Reporter {
     what: &'static str,
     namespace: Option<String>,
     check: Check,
+    /// The state that was told last: a version, nothing for "not served", or why it failed.
     last: Option<String>,
+    /// Failures in a row of the kind that passes.
+    passing: u32,
 }
 
 impl Reporter {
+    fn new(what: &'static str, namespace: Option<String>, check: Check) -> Self {
+        Self { what, namespace, check, last: None, passing: 0 }
+    }
+
     fn watching(&mut self, version: &str) {
+        self.passing = 0;
         if self.news(version) {
             self.check.pass();
             let (what, namespace) = (self.what, self.namespace.as_deref());
@@ -157,6 +168,7 @@ impl Reporter {
 
     fn not_served<K>(&mut self, versions: &[(String, Api<K>)]) {
         self.check.pass();
+        self.passing = 0;
         if self.news("") {
             let names = versions.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ");
             let (what, namespace) = (self.what, self.namespace.as_deref());
@@ -168,9 +180,13 @@ impl Reporter {
     }
 
     fn failed(&mut self, version: &str, failure: &Failure) {
-        // Where the watch was to go on is forgotten, as is usual after a change of the definition; it lists anew.
-        if failure.code == Some(410) {
-            return;
+        // After a change of the definition the server first wants time (429), or has forgotten where the watch was to go
+        // on (410), and it lists anew. That is worth a word only if it does not end.
+        if matches!(failure.code, Some(410 | 429)) {
+            self.passing = self.passing.saturating_add(1);
+            if self.passing < LASTING {
+                return;
+            }
         }
         if failure.code == Some(403) {
             self.check.pass();
@@ -264,7 +280,7 @@ mod tests {
             let resource = ApiResource::from_gvk_with_plural(&gvk, "things");
             (format!("g/{version}"), Api::all_with(client.clone(), &resource))
         };
-        let reporter = Reporter { what: "things", namespace: None, check, last: None };
+        let reporter = Reporter::new("things", None, check);
         follow(vec![api("v1"), api("v1beta1")], reporter, NoPause).boxed()
     }
 
@@ -331,5 +347,9 @@ mod tests {
         assert!(said.is_empty() && check.unwrap_err().starts_with("cannot list things of g/v1: "));
         assert_eq!(told(&[("list v1", (500, "")), ("list v1", (200, LIST))]).await, (vec!["listed"], Ok(())));
         assert_eq!(told(&[]).await, (vec![], Err("not listed yet".to_owned())));
+        let busy = [("list v1", (429, ""))];
+        assert_eq!(told(&busy.repeat(4)).await, (vec![], Err("not listed yet".to_owned())));
+        let (said, check) = told(&busy.repeat(5)).await;
+        assert!(said.is_empty() && check.unwrap_err().starts_with("cannot list things of g/v1: "));
     }
 }
