@@ -280,6 +280,7 @@ fn exit_codes_are_those_of_the_documentation() {
         (&["-n", "Not_A_Name", "good.yaml"], "--namespace"),
         (&["--external-secret-api-version", "v1", "good.yaml"], "--external-secret-api-version"),
         (&["--no-such-flag"], "--no-such-flag"),
+        (&["--now", "tomorrow", "good.yaml"], "--now"),
         (&["missing.yaml"], "missing.yaml"),
         (&["--old", "missing.yaml", "good.yaml"], "missing.yaml"),
     ] {
@@ -476,6 +477,49 @@ fn of_a_secret_given_twice_the_last_counts() {
         json!(["Secret", 3, null, "DuplicateObject"])
     );
     assert_eq!(report["summary"]["warnings"], 1);
+}
+
+#[test]
+fn strict_takes_what_is_unknown_for_an_error() {
+    let later = contract("later", "{secretRef: {name: web}, requiredKeys: [{name: token, format: TOML}]}");
+    assert_eq!(check_input(&["-"], GOOD).code, 0);
+    let run = check_input(&["-o", "json", "--strict", "-"], &[GOOD, &later].join("---\n"));
+    assert_eq!(run.code, 1);
+    let report = run.json();
+    for (index, reason) in [(0, "NotInInput"), (1, "NotSupported")] {
+        let finding = report["results"][index]["findings"].as_array().unwrap().last().unwrap().clone();
+        assert_eq!(
+            json!([finding["severity"], finding["reason"], finding["field"]]),
+            json!(["error", reason, null])
+        );
+    }
+    assert_eq!(check_input(&["--strict", "-"], &[GOOD, SECRET].join("---\n")).code, 0);
+}
+
+#[test]
+fn of_a_sealed_secret_only_the_keys_are_known() {
+    let sealed = "apiVersion: bitnami.com/v1alpha1\nkind: SealedSecret\nmetadata: {name: web}
+spec: {encryptedData: {token: AgB, url: AgC}, template: {data: {made: 'x'}}}\n";
+    let keys = |keys: &str| contract("web", &format!("{{secretRef: {{name: web}}, requiredKeys: [{keys}]}}"));
+    let conditions = |contract: &str, facts: &[&str]| {
+        let report = check_input(&["-o", "json", "-"], &[&[contract], facts].concat().join("---\n")).json();
+        let entry = &report["results"][0];
+        let reason = |index: usize| {
+            format!("{} {}", entry["conditions"][index]["status"], entry["conditions"][index]["reason"])
+        };
+        (reason(0).replace('"', ""), reason(1).replace('"', ""), entry["missingKeys"].clone())
+    };
+    let unknown = || "Unknown NotInInput".to_owned();
+    let there = keys("{name: token, minLength: 900}, {name: made}, {name: may, required: false}");
+    assert_eq!(conditions(&there, &[sealed]), (unknown(), unknown(), json!([])));
+    let missing = keys("{name: token}, {name: absent}");
+    assert_eq!(
+        conditions(&missing, &[sealed]),
+        (unknown(), "False KeysInvalid".to_owned(), json!(["absent"]))
+    );
+    assert_eq!(conditions(&missing, &[sealed, SECRET]).0, "True SecretFound", "the Secret itself tells more");
+    let whole = sealed.replace("encryptedData: {token: AgB, url: AgC}", "data: AgD");
+    assert_eq!(conditions(&missing, &[&whole]), (unknown(), unknown(), json!([])));
 }
 
 #[cfg(unix)]

@@ -26,7 +26,7 @@ pub(super) async fn read(
     let workloads = contract.workloads.iter().map(|reference| workload(client, namespace, reference));
     let secret = secrets::read(client, namespace, contract.secret_name.unwrap_or_default());
     let (secret, external_secret, workloads) = join3(secret, producer, join_all(workloads)).await;
-    ContractFacts { secret, external_secret, workloads }
+    ContractFacts { external_secret, workloads, ..ContractFacts::of_secret(secret) }
 }
 
 /// The ExternalSecret, through the version that the contract names or, where the API server does not serve that one,

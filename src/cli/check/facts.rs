@@ -1,11 +1,13 @@
 //! Facts from files: what the STATE rules may know of the world, when the world is a few manifests.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use base64::Engine as _;
 use base64::alphabet::STANDARD;
 use base64::engine::{GeneralPurpose, GeneralPurposeConfig};
+use serde_json::Value;
 
+use crate::api::raw;
 use crate::cli::input::object::Object;
 use crate::cli::input::yaml::{Data, Node};
 use crate::rules::facts::{OwnerReference, SecretBytes, SecretFacts};
@@ -77,6 +79,21 @@ pub fn secret(object: &Object) -> Result<SecretFacts, &'static str> {
             .collect(),
         data,
     })
+}
+
+/// The keys that a SealedSecret will give its Secret; none when it does not tell (the old form seals the Secret whole).
+/// What it seals cannot be read, here or anywhere outside its cluster.
+pub fn sealed_keys(object: &Value) -> Option<BTreeSet<String>> {
+    let spec = raw::object(Some(object), "spec")?;
+    let whole = spec.get("data").is_some_and(|data| !data.is_null());
+    let sealed = raw::object(Some(spec), "encryptedData");
+    let templated = raw::object(raw::object(Some(spec), "template"), "data");
+    let keys = [sealed, templated]
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_object)
+        .flat_map(|map| map.keys().cloned());
+    (!whole).then(|| keys.collect())
 }
 
 fn owner(node: &Node) -> OwnerReference {

@@ -173,9 +173,9 @@ impl Judge {
         self.entries.push(Some(entry));
     }
 
-    /// The report over everything that was taken.
-    pub fn report(mut self, now: Timestamp) -> Report {
-        self.contracts.judge(&mut self.entries, &self.installation, now);
+    /// The report over everything that was taken, as of `now`. With `strict`, what cannot be told is an error.
+    pub fn report(mut self, now: Timestamp, strict: bool) -> Report {
+        self.contracts.judge(&mut self.entries, &self.installation, now, strict);
         Report::new(self.entries.into_iter().flatten().collect(), self.skipped, self.unreadable)
     }
 }

@@ -17,6 +17,7 @@ use jiff::Timestamp;
 use super::exit::{Code, Failure};
 use super::input::object::{self, Item};
 use super::input::source;
+use crate::format::rfc3339;
 use crate::rules::Installation;
 use judge::{Former, Judge};
 use report::Report;
@@ -52,6 +53,14 @@ pub struct Flags {
     /// warning.
     #[arg(long, value_name = "PATH")]
     pub old: Option<PathBuf>,
+
+    /// Take a contract whose Ready is Unknown for an error.
+    #[arg(long)]
+    pub strict: bool,
+
+    /// Instant at which rotation and staleness are judged, as in 2026-10-10T08:30:00Z. None: now.
+    #[arg(long, value_name = "TIME", value_parser = instant)]
+    pub now: Option<Timestamp>,
 
     /// Namespace of objects that name none.
     #[arg(short, long, value_name = "NAME", default_value = "default", value_parser = namespace)]
@@ -99,7 +108,7 @@ pub fn run(flags: Flags) -> Result<Code, Failure> {
             judge.unusable(&unusable);
         }
     }
-    let report = judge.report(now());
+    let report = judge.report(flags.now.unwrap_or_else(now), flags.strict);
     write(&report, flags.output, flags.quiet).map_err(|error| {
         Failure::new(format!("the report cannot be written: {error}"), "check standard output")
     })?;
@@ -168,6 +177,11 @@ fn code(report: &Report) -> Code {
 #[expect(clippy::disallowed_methods, reason = "the outermost layer asks, and hands on what it got")]
 fn now() -> Timestamp {
     Timestamp::now()
+}
+
+/// RFC 3339, by the grammar that annotations are read by.
+fn instant(text: &str) -> Result<Timestamp, String> {
+    rfc3339::parse(text).ok_or_else(|| "must be an RFC 3339 time such as 2026-10-10T08:30:00Z".to_owned())
 }
 
 /// A DNS label.

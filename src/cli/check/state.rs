@@ -1,6 +1,6 @@
 //! STATE for contracts: their facts are looked up over the whole input, so they are judged when all of it is read.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -22,6 +22,8 @@ pub struct Contracts {
     waiting: Vec<Contract>,
     /// By namespace and name. None: given, but unreadable, so nothing is known of it.
     secrets: HashMap<(String, String), Option<SecretFacts>>,
+    /// The keys of SealedSecrets, by namespace and name.
+    sealed: HashMap<(String, String), BTreeSet<String>>,
     /// By namespace and name, each with the apiVersion that it is given in.
     external_secrets: HashMap<(String, String), (String, ExternalSecretFacts)>,
     /// By kind, namespace and name.
@@ -63,7 +65,7 @@ impl Contracts {
         problem.map_or(Ok(()), Err)
     }
 
-    /// Takes an ExternalSecret or a workload; of several with one name the last counts.
+    /// Takes an ExternalSecret, a workload or a SealedSecret; of several with one name the last counts.
     pub fn add_fact(&mut self, object: &Object, namespace: &str) {
         let Some(name) = object.name() else { return };
         let (namespace, name) = (namespace.to_owned(), name.to_owned());
@@ -77,18 +79,29 @@ impl Contracts {
                 let key = (object.kind.clone(), namespace, name);
                 self.workloads.insert(key, WorkloadFacts::of_object(&value));
             }
+            "SealedSecret" => match facts::sealed_keys(&value) {
+                Some(keys) => drop(self.sealed.insert((namespace, name), keys)),
+                None => drop(self.sealed.remove(&(namespace, name))),
+            },
             _ => {}
         }
     }
 
-    /// Judges every contract and writes the verdicts into its entry.
-    pub fn judge(&mut self, entries: &mut [Option<Entry>], installation: &Installation, now: Timestamp) {
+    /// Judges every contract and writes the verdicts into its entry. With `strict`, a Ready that is Unknown is an error.
+    pub fn judge(
+        &mut self,
+        entries: &mut [Option<Entry>],
+        installation: &Installation,
+        now: Timestamp,
+        strict: bool,
+    ) {
         let settings = Settings::default();
         for contract in &self.waiting {
             // An entry that is gone belonged to an earlier version of the same object.
             let Some(Some(entry)) = entries.get_mut(contract.entry) else { continue };
             if let Some(invalid) = &contract.invalid {
                 describe(entry, invalid);
+                entry.findings.extend(unknown(invalid).filter(|_| strict));
                 continue;
             }
             let effective = EffectiveContract::of_object(&contract.object);
@@ -96,10 +109,15 @@ impl Contracts {
             let mut facts = ContractFacts::of_secret(Lookup::NotInInput);
             facts.external_secret = self.external_secret(contract, &effective, installation);
             facts.workloads = self.workloads(contract, &effective);
-            let slot = self.secrets.get_mut(&(contract.namespace.clone(), name));
+            let key = (contract.namespace.clone(), name);
+            let slot = self.secrets.get_mut(&key);
+            if slot.is_none() {
+                facts.sealed_keys = self.sealed.get(&key).cloned();
+            }
             let report = judge(&effective, facts, slot, &settings, now);
             describe(entry, &report);
             entry.findings.extend(failures(&effective, &report));
+            entry.findings.extend(unknown(&report).filter(|_| strict));
         }
     }
 }
@@ -192,6 +210,13 @@ fn workload_finding(found: &state::WorkloadFinding) -> WorkloadFinding {
 
 fn order(finding: &WorkloadFinding) -> (&str, &str, &str, Option<&str>, &str) {
     (&finding.kind, &finding.name, &finding.container, finding.key.as_deref(), &finding.reason)
+}
+
+/// A Ready that cannot be told, as an error.
+fn unknown(report: &Report) -> Option<Finding> {
+    let ready = report.verdict(ContractCondition::Ready)?;
+    let unknown = ready.status == ConditionStatus::Unknown;
+    unknown.then(|| Finding::whole(Severity::Error, ready.reason.as_str(), &ready.message, ""))
 }
 
 /// A check that is False is an error where it counts in Ready, else a warning.

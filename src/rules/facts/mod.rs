@@ -13,6 +13,8 @@ pub use secret::{OwnerReference, SecretFacts};
 pub use secret_bytes::SecretBytes;
 pub use workload::WorkloadFacts;
 
+use std::collections::BTreeSet;
+
 /// What came of looking for one object.
 ///
 /// Only [`Found`](Self::Found) and [`Absent`](Self::Absent) say something about the object; every other outcome means
@@ -83,11 +85,14 @@ pub struct ContractFacts {
     pub external_secret: Option<Lookup<ExternalSecretFacts>>,
     /// The workloads of `spec.workloadRefs`, one to each reference, in the same order.
     pub workloads: Vec<Lookup<WorkloadFacts>>,
+    /// The keys that the Secret will have, where files hold it only sealed: what is not among them will be missing, and
+    /// nothing else is known. None in a cluster, and where the Secret itself was looked up.
+    pub sealed_keys: Option<BTreeSet<String>>,
 }
 
 impl ContractFacts {
     /// The facts of a contract that declares nothing but its Secret.
     pub const fn of_secret(secret: Lookup<SecretFacts>) -> Self {
-        Self { secret, external_secret: None, workloads: Vec::new() }
+        Self { secret, external_secret: None, workloads: Vec::new(), sealed_keys: None }
     }
 }

@@ -9,7 +9,7 @@ use crate::api::secret_contract::EffectiveContract;
 use crate::api::secret_contract::effective::{EffectiveKey, Format};
 use crate::format;
 use crate::go::regexp::Budget;
-use crate::rules::facts::{Lookup, SecretFacts};
+use crate::rules::facts::{ContractFacts, SecretFacts};
 use crate::rules::limits;
 use crate::rules::text::{counted, listed};
 
@@ -27,19 +27,42 @@ impl Keys {
     fn without_findings(verdict: Verdict) -> Self {
         Self { verdict, missing: Vec::new(), violations: Vec::new() }
     }
+
+    /// Of a sealed Secret only its keys are known: a required key that is not among them will be missing, whatever the
+    /// values turn out to be; otherwise the verdict is `unknown`.
+    fn of_sealed(contract: &EffectiveContract<'_>, sealed: &BTreeSet<String>, unknown: Verdict) -> Self {
+        let required = contract.keys.iter().filter(|key| key.required).filter_map(|key| key.name);
+        let missing: Vec<String> =
+            required.filter(|name| !sealed.contains(*name)).map(str::to_owned).collect();
+        if missing.is_empty() {
+            return Self::without_findings(unknown);
+        }
+        let message = format!("{}, in the sealed Secret.", missing_keys(&missing));
+        Self { verdict: Verdict::no(ContractReason::KeysInvalid, message), missing, violations: Vec::new() }
+    }
+}
+
+/// `2 required keys are missing: "a", "b"`.
+fn missing_keys(missing: &[String]) -> String {
+    let mut names: Vec<&str> = missing.iter().map(String::as_str).collect();
+    names.sort_unstable();
+    let keys = listed(names.into_iter(), NAMES_IN_MESSAGE);
+    let verb = if missing.len() == 1 { "is" } else { "are" };
+    format!("{} {verb} missing: {keys}", counted(missing.len(), "required key"))
 }
 
 /// Judges the keys of the Secret. `environment_keys` are those that stand in the final environment of a selected
 /// container of a declared workload.
 pub(super) fn judge(
     contract: &EffectiveContract<'_>,
-    secret: &Lookup<SecretFacts>,
+    facts: &ContractFacts,
     environment_keys: &BTreeSet<String>,
     evaluator: &Evaluator,
 ) -> Keys {
-    let secret = match content(contract, secret) {
-        Ok(secret) => secret,
-        Err(verdict) => return Keys::without_findings(verdict),
+    let secret = match (content(contract, &facts.secret), &facts.sealed_keys) {
+        (Ok(secret), _) => secret,
+        (Err(verdict), Some(sealed)) => return Keys::of_sealed(contract, sealed, verdict),
+        (Err(verdict), None) => return Keys::without_findings(verdict),
     };
     if evaluator.settings.denied_types.contains(&secret.type_) {
         return Keys::without_findings(Verdict::unknown(
@@ -188,11 +211,7 @@ impl<'a> Evaluation<'a> {
     fn faults(&self) -> String {
         let mut sentences = Vec::new();
         if !self.missing.is_empty() {
-            let mut names: Vec<&str> = self.missing.iter().map(String::as_str).collect();
-            names.sort_unstable();
-            let keys = listed(names.into_iter(), NAMES_IN_MESSAGE);
-            let verb = if self.missing.len() == 1 { "is" } else { "are" };
-            sentences.push(format!("{} {verb} missing: {keys}", counted(self.missing.len(), "required key")));
+            sentences.push(missing_keys(&self.missing));
         }
         if !self.violations.is_empty() {
             let mut violations: Vec<&Violation> = self.violations.iter().collect();

@@ -80,7 +80,7 @@ impl Evaluator {
         let exists = secret::exists(contract, &facts.secret);
         let external_secret = external_secret::judge(contract, facts, now);
         let workloads = workloads::judge(contract, &facts.workloads);
-        let keys = keys::judge(contract, &facts.secret, &workloads.environment_keys, self);
+        let keys = keys::judge(contract, facts, &workloads.environment_keys, self);
         let rotation = rotation::judge(contract, &facts.secret, &self.settings, now);
         let checks = [
             (ContractCondition::SecretExists, exists),
