@@ -174,7 +174,7 @@ fn wrong_type(path: FieldPath, value: &Value, wanted: &str) -> Finding {
         Value::Object(_) => "object",
     };
     let detail = format!("{path} must be of type {wanted}: \"{found}\"");
-    Finding::type_invalid(RuleId::FieldType, path, Shown::text(found), detail)
+    Finding::type_invalid(RuleId::FieldType, path, Shown::text(found), detail).about(value)
 }
 
 #[cfg(test)]

@@ -63,10 +63,14 @@ fn value_of(schema: &JSONSchemaProps, value: &Value, path: &FieldPath, findings:
         ("number", Value::Number(number)) => number_of(schema, number, path, findings),
         ("boolean", Value::Bool(_)) => {}
         (wanted, value) => {
-            let found = type_name(value);
+            // Of a fraction the API server speaks in Go's words, where the schema names the size of the integer.
+            let (wanted, found) = match (&schema.format, value) {
+                (Some(format), Value::Number(_)) if wanted == "integer" => (format.as_str(), "float64"),
+                _ => (wanted, type_name(value)),
+            };
             let detail = format!("{path} in body must be of type {wanted}: \"{found}\"");
             let shown = Shown::text(found);
-            findings.push(Finding::type_invalid(RuleId::FieldType, path.clone(), shown, detail));
+            findings.push(Finding::type_invalid(RuleId::FieldType, path.clone(), shown, detail).about(value));
         }
     }
 }

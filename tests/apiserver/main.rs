@@ -2,6 +2,9 @@
 #![cfg(all(feature = "webhook", feature = "controller", feature = "demo"))]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
+#[allow(dead_code, unused_imports, reason = "other places use the rest of it")]
+#[path = "../corpus/case/mod.rs"]
+mod corpus;
 #[path = "../support/mod.rs"]
 mod support;
 

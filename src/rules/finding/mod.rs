@@ -5,6 +5,8 @@
 
 use std::fmt::Write as _;
 
+use serde_json::Value;
+
 mod list;
 mod shown;
 
@@ -116,11 +118,22 @@ pub struct Finding {
     pub detail: String,
     /// By how much a count or a length is over its limit: an old fault stays the same one while this does not grow.
     pub excess: Option<u64>,
+    /// The value itself, where the message shows only its type: another value is another fault.
+    pub value: Option<Value>,
 }
 
 impl Finding {
     fn new(rule: RuleId, fault: Fault, field: FieldPath, shown: Shown, detail: impl Into<String>) -> Self {
-        Self { rule, severity: Severity::Error, fault, field, shown, detail: detail.into(), excess: None }
+        Self {
+            rule,
+            severity: Severity::Error,
+            fault,
+            field,
+            shown,
+            detail: detail.into(),
+            excess: None,
+            value: None,
+        }
     }
 
     /// `Required value: detail`.
@@ -193,6 +206,13 @@ impl Finding {
         Self::new(rule, Fault::TooFew, field, Shown::plain(actual), detail)
     }
 
+    /// The same finding about this very value, which its message does not show.
+    #[must_use]
+    pub fn about(mut self, value: &Value) -> Self {
+        self.value = Some(value.clone());
+        self
+    }
+
     fn over(mut self, actual: usize, limit: u64) -> Self {
         self.excess = Some(u64::try_from(actual).unwrap_or(u64::MAX).saturating_sub(limit));
         self
@@ -231,7 +251,7 @@ impl Finding {
     fn is_no_worse_than(&self, old: &Self) -> bool {
         match (self.excess, old.excess) {
             (Some(new), Some(old)) => new <= old,
-            _ => self.shown == old.shown && self.detail == old.detail,
+            _ => self.shown == old.shown && self.detail == old.detail && self.value == old.value,
         }
     }
 }

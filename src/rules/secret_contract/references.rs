@@ -69,16 +69,17 @@ fn check_workload(workload: &EffectiveWorkload<'_>, findings: &mut Findings) {
 }
 
 fn rotation(contract: &EffectiveContract<'_>, findings: &mut Findings) {
-    if let Some(age) = contract.max_age
-        && let Some(detail) = max_age_fault(age)
-    {
-        let field = FieldPath::dotted("spec.rotation.maxAge");
-        findings.push(Finding::invalid(RuleId::ContractMaxAge, field, Shown::text(age), detail));
+    if let Some(age) = contract.max_age {
+        for detail in grammar(age, limits::MAX_AGE_CHARACTERS, |age| max_age_fault(age).into_iter().collect())
+        {
+            let field = FieldPath::dotted("spec.rotation.maxAge");
+            findings.push(Finding::invalid(RuleId::ContractMaxAge, field, Shown::text(age), detail));
+        }
     }
     let Some(annotation) = contract.rotated_at_annotation else { return };
     let field = FieldPath::dotted("spec.rotation.rotatedAtAnnotation");
     let rule = RuleId::ContractRotatedAtAnnotation;
-    for detail in annotation_faults(annotation) {
+    for detail in grammar(annotation, limits::ANNOTATION_CHARACTERS, annotation_faults) {
         findings.push(Finding::invalid(rule, field.clone(), Shown::text(annotation), detail));
     }
     if contract.max_age.is_none() {

@@ -4,6 +4,7 @@
 //! own namespace and, where it matters who writes, a controller of its own that looks at this namespace alone.
 
 mod contracts;
+mod corpus;
 mod databases;
 mod election;
 mod endurance;
