@@ -439,6 +439,55 @@ fn a_contract_is_judged_with_its_secret_wherever_it_stands() {
 }
 
 #[test]
+fn an_external_secret_is_judged_by_what_the_input_says_of_it() {
+    let contract = contract(
+        "web",
+        "{secretRef: {name: web}, externalSecretRef: {name: web, apiVersion: external-secrets.io/v1}, \
+         policy: {requireExternalSecretReady: true}}",
+    );
+    let external = |version: &str, metadata: &str, rest: &str| {
+        format!(
+            "apiVersion: external-secrets.io/{version}\nkind: ExternalSecret\nmetadata: {{name: web{metadata}}}\n{rest}\n"
+        )
+    };
+    let live = |refreshed: &str| {
+        format!(
+            "spec: {{refreshInterval: 1h}}\nstatus: {{binding: {{name: web}}, refreshTime: \"{refreshed}\", \
+             syncedResourceVersion: 1-abc, conditions: [{{type: Ready, status: \"True\", reason: SecretSynced}}]}}"
+        )
+    };
+    let secret = |owner: &str| {
+        format!(
+            "apiVersion: v1\nkind: Secret\nmetadata: {{name: web, ownerReferences: [{owner}]}}\nstringData: {{a: b}}\n"
+        )
+    };
+    let (identity, fresh) = (", uid: u, generation: 1", live("9999-12-30T00:00:00Z"));
+    let dumped = external("v1beta1", identity, &fresh);
+    let late = external("v1beta1", identity, &live("2020-01-01T00:00:00Z"));
+    let owned = secret("{apiVersion: external-secrets.io/v1, kind: ExternalSecret, name: web, uid: u}");
+    let manifest = external("v1", "", "spec: {target: {name: web}}");
+    for (documents, expected, code) in [
+        (vec![&manifest, &owned], ("Unknown", "Pending"), 0),
+        (vec![&manifest], ("Unknown", "Pending"), 0),
+        (vec![&owned], ("Unknown", "NotInInput"), 0),
+        (vec![&external("v1alpha1", "", &fresh), &owned], ("Unknown", "NotInInput"), 0),
+        (vec![&dumped, &owned], ("True", "ExternalSecretReady"), 0),
+        (vec![&late, &owned], ("Unknown", "ExternalSecretStale"), 0),
+        (vec![&dumped], ("Unknown", "NotInInput"), 0),
+        (vec![&dumped, &secret("")], ("False", "NotOwned"), 1),
+        (vec![&external("v1", ", generation: 1", &fresh), &owned], ("Unknown", "NotInInput"), 0),
+    ] {
+        let input = std::iter::once(&contract).chain(documents).map(String::as_str).collect::<Vec<_>>();
+        let run = check_input(&["-o", "json"], &input.join("---\n"));
+        let report = run.json();
+        let condition = &report["results"][0]["conditions"][2];
+        let said = (condition["status"].as_str().unwrap(), condition["reason"].as_str().unwrap());
+        assert_eq!((said, run.code), (expected, code), "{input:#?}");
+        assert_eq!(report["summary"]["skipped"], 0);
+    }
+}
+
+#[test]
 fn an_invalid_contract_is_not_ready_and_an_unknown_word_is_not_known() {
     let invalid = contract("invalid", "{secretRef: {name: web}, rotation: {maxAge: 30d}}");
     let later = contract("later", "{secretRef: {name: web}, requiredKeys: [{name: token, format: TOML}]}");

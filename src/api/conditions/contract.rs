@@ -12,8 +12,9 @@ closed_words! {
         /// rule. Unknown: there is no Secret to judge, or its content could not be evaluated. Always counts in Ready.
         KeysValid,
         /// True: the ExternalSecret is ready and produces this very Secret, or none is declared (NotConfigured).
-        /// False: it is missing, going, not ready, or produces something else. Unknown: it cannot be read or its
-        /// report is out of date. Counts in Ready only with `policy.requireExternalSecretReady`.
+        /// False: it is missing, going, not ready, produces something else, or the Secret is gone or not its own.
+        /// Unknown: it or the Secret cannot be read, or its report is missing or out of date. Counts in Ready only
+        /// with `policy.requireExternalSecretReady`.
         ExternalSecretReady,
         /// True: the pod template of every declared workload references each required key in every selected container,
         /// or no workload is declared (NotConfigured). It does not say that pods run. False: a workload is missing,
@@ -60,7 +61,7 @@ closed_words! {
         /// Unknown: the API server could not be asked, or answered with an error. It is tried again.
         APIError,
         /// Unknown, and only in the answer of `covenant check`, never in a cluster: what the contract declares is not
-        /// among the files that were given, so nothing is known of it.
+        /// among the files that were given, so nothing is known of it; or it lacks what only a cluster writes.
         NotInInput,
         /// SecretExists True: the Secret was read.
         SecretFound,
