@@ -46,7 +46,8 @@ impl ContractCondition {
 closed_words! {
     /// The reasons of a contract's conditions: a closed list.
     pub enum ContractReason {
-        /// Unknown: the check is configured but has not been evaluated for this generation yet.
+        /// Unknown: the check is configured but has not been evaluated for this generation yet; or the ExternalSecret
+        /// does not say yet whether it is ready.
         Pending,
         /// True: the contract does not configure this optional check, so it cannot fail.
         NotConfigured,
