@@ -82,7 +82,7 @@ fn not_read(name: &str, lookup: Option<&Lookup<ExternalSecretFacts>>) -> Verdict
             ContractReason::NotInInput,
             format!(
                 "ExternalSecret \"{name}\" is not part of the input, in any version of the installation's list, so \
-                 nothing is known of it."
+                 nothing is known of it; add it."
             ),
         ),
     }
@@ -180,7 +180,8 @@ impl Subject<'_> {
             _ => {
                 let message = format!(
                     "ExternalSecret \"{name}\" does not say yet whether it is ready: its status has no condition Ready \
-                     that is True or False. The External Secrets Operator writes it in a cluster; a manifest has none."
+                     that is True or False. The External Secrets Operator writes it: check that it is running. A manifest has \
+                     none."
                 );
                 Some(Verdict::unknown(ContractReason::Pending, message))
             }
@@ -235,7 +236,7 @@ impl Subject<'_> {
             (true, None) => {
                 let message = format!(
                     "Whether Secret \"{secret_name}\" belongs to ExternalSecret \"{name}\" is not known: the \
-                     ExternalSecret in the input has no metadata.uid."
+                     ExternalSecret in the input has no metadata.uid. Give both as the cluster has them."
                 );
                 Some(Verdict::unknown(ContractReason::NotInInput, message))
             }

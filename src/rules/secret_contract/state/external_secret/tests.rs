@@ -210,7 +210,7 @@ fn what_it_reports() {
         Lookup::NotInInput,
     );
     assert_eq!(said(&manifest), PENDING);
-    assert!(manifest.verdict.message.contains("a manifest has none"), "{}", manifest.verdict.message);
+    assert!(manifest.verdict.message.contains("A manifest has none"), "{}", manifest.verdict.message);
 }
 
 #[test]
