@@ -11,7 +11,10 @@ mod workload;
 pub use external_secret::{ExternalSecretFacts, ReadyCondition};
 pub use secret::{OwnerReference, SecretFacts};
 pub use secret_bytes::SecretBytes;
-pub use workload::WorkloadFacts;
+pub use workload::{
+    Container, EnvFrom, EnvFromSource, EnvSource, EnvVar, KeyToPath, PodTemplate, ProjectedSource,
+    SecretSource, Volume, VolumeMount, VolumeSource, WorkloadFacts,
+};
 
 use std::collections::BTreeSet;
 

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::api::Kind;
-use crate::rules::facts::{ReadFailure, SecretBytes};
+use crate::rules::facts::{ReadFailure, SecretBytes, WorkloadFacts};
 use crate::rules::{Installation, shape};
 
 const NOW: &str = "2026-10-10T08:30:00Z";
@@ -230,7 +230,7 @@ fn ready_is_what_counts() {
     });
     let report = judged(full.clone(), Lookup::Found(secret(&[("K", b"x")])));
     assert_eq!(said(&report, Is::ExternalSecretReady), (Unknown, Why::NotInInput));
-    assert_eq!(said(&report, Is::WorkloadsConfigured), (Unknown, Why::Pending));
+    assert_eq!(said(&report, Is::WorkloadsConfigured), (Unknown, Why::NotInInput));
     assert_eq!(said(&report, Is::RotationPolicySatisfied), (False, Why::RotationTimeMissing));
     assert_eq!(said(&report, Is::Ready), (True, Why::ContractSatisfied), "nothing optional is required");
 
@@ -253,6 +253,34 @@ fn ready_is_what_counts() {
     );
     let conditions: Vec<_> = plain.conditions.iter().map(|(condition, _)| *condition).collect();
     assert_eq!(conditions, ContractCondition::ALL);
+}
+
+#[test]
+fn a_zero_byte_is_a_violation_where_a_workload_takes_it_as_a_variable() {
+    let pod = |container: Value| {
+        let template = json!({"spec": {"containers": [container]}});
+        WorkloadFacts::of_object(&json!({"metadata": {"name": "web"}, "spec": {"template": template}}))
+    };
+    let variables = || pod(json!({"name": "app", "envFrom": [{"secretRef": {"name": "web"}}]}));
+    let files = || pod(json!({"name": "app", "volumeMounts": [{"name": "v", "mountPath": "/v"}]}));
+    for (workload, value, broken) in [
+        (Lookup::Found(variables()), &b"a\0b"[..], &["representation"][..]),
+        (Lookup::Found(variables()), b"ab", &[]),
+        (Lookup::Found(files()), b"a\0b", &[]),
+        (Lookup::Absent, b"a\0b", &[]),
+        (Lookup::Forbidden, b"a\0b", &[]),
+    ] {
+        let what = format!("{workload:?}");
+        let reference = json!({"apiVersion": "apps/v1", "kind": "Deployment", "name": "web", "consumption": "Volume"});
+        let object = object(json!({"requiredKeys": [{"name": "K"}], "workloadRefs": [reference]}));
+        let mut facts = ContractFacts::of_secret(Lookup::Found(secret(&[("K", value)])));
+        facts.workloads.push(workload);
+        let contract = EffectiveContract::of_object(&object);
+        let report = Report::judge(&contract, &facts, &Settings::default(), NOW.parse().unwrap());
+        let found: Vec<&str> =
+            report.violations.iter().map(|violation| violation.rule.as_str()).collect();
+        assert_eq!(found, broken, "{what}");
+    }
 }
 
 #[test]
