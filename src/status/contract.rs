@@ -41,7 +41,7 @@ pub fn of_report(
         violations,
         violation_count: count(report.violations.len()),
         workload_findings,
-        workload_finding_count: count(report.workload_findings.len()),
+        workload_finding_count: count(report.workload_finding_count),
         truncated: missing_cut || violations_cut || findings_cut,
         conditions: merged(&stored.conditions, wanted, generation, now),
     }
@@ -142,6 +142,7 @@ mod tests {
             missing_keys: Vec::new(),
             violations: Vec::new(),
             workload_findings: Vec::new(),
+            workload_finding_count: 0,
             next_change: None,
         }
     }
@@ -220,6 +221,7 @@ mod tests {
             finding("b", None, WorkloadFindingReason::ContainerNotFound),
             finding("a", Some("z"), WorkloadFindingReason::ReferenceMissing),
         ];
+        found.workload_finding_count = 70_000;
         let status = of_report(&found, &SecretContractStatus::default(), 1, at(FIRST));
         assert_eq!((status.missing_keys.len(), status.missing_key_count), (64, 100));
         assert_eq!(status.missing_keys[0], "k000");
@@ -230,6 +232,7 @@ mod tests {
         let order: Vec<_> =
             status.workload_findings.iter().map(|f| (f.container.as_str(), f.key.as_deref())).collect();
         assert_eq!(order, [("a", Some("z")), ("b", None), ("b", Some("a"))]);
+        assert_eq!(status.workload_finding_count, 70_000, "those that are not kept are counted");
     }
 
     #[test]

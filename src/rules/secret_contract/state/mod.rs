@@ -96,6 +96,7 @@ impl Evaluator {
         report.missing_keys = keys.missing;
         report.violations = keys.violations;
         report.workload_findings = workloads.findings;
+        report.workload_finding_count = workloads.finding_count;
         report.next_change = [rotation.next_change, external_secret.next_change].into_iter().flatten().min();
         report
     }
@@ -180,8 +181,10 @@ pub struct Report {
     pub missing_keys: Vec<String>,
     /// Rules that present keys break, in no order.
     pub violations: Vec<Violation>,
-    /// What is wrong with the declared workloads, in no order.
+    /// What is wrong with the declared workloads; of very many the first in their order.
     pub workload_findings: Vec<WorkloadFinding>,
+    /// How many findings about workloads there are, also beyond those listed.
+    pub workload_finding_count: usize,
     /// The next instant at which a verdict changes although nothing else does.
     pub next_change: Option<Timestamp>,
 }
@@ -245,6 +248,7 @@ impl Report {
             missing_keys: Vec::new(),
             violations: Vec::new(),
             workload_findings: Vec::new(),
+            workload_finding_count: 0,
             next_change: None,
         }
     }

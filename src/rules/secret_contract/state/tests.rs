@@ -271,14 +271,14 @@ fn a_zero_byte_is_a_violation_where_a_workload_takes_it_as_a_variable() {
         (Lookup::Forbidden, b"a\0b", &[]),
     ] {
         let what = format!("{workload:?}");
-        let reference = json!({"apiVersion": "apps/v1", "kind": "Deployment", "name": "web", "consumption": "Volume"});
+        let reference =
+            json!({"apiVersion": "apps/v1", "kind": "Deployment", "name": "web", "consumption": "Volume"});
         let object = object(json!({"requiredKeys": [{"name": "K"}], "workloadRefs": [reference]}));
         let mut facts = ContractFacts::of_secret(Lookup::Found(secret(&[("K", value)])));
         facts.workloads.push(workload);
         let contract = EffectiveContract::of_object(&object);
         let report = Report::judge(&contract, &facts, &Settings::default(), NOW.parse().unwrap());
-        let found: Vec<&str> =
-            report.violations.iter().map(|violation| violation.rule.as_str()).collect();
+        let found: Vec<&str> = report.violations.iter().map(|violation| violation.rule.as_str()).collect();
         assert_eq!(found, broken, "{what}");
     }
 }

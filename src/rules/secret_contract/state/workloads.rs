@@ -13,7 +13,7 @@ mod tests;
 
 use std::collections::{BTreeSet, HashMap};
 
-use self::message::Subject;
+use self::message::{Group, Subject};
 use super::{Verdict, WorkloadFinding};
 use crate::api::conditions::{ContractReason, MAX_MESSAGE_BYTES, WorkloadFindingReason};
 use crate::api::secret_contract::EffectiveContract;
@@ -21,10 +21,16 @@ use crate::api::secret_contract::effective::{EffectiveWorkload, WorkloadKind};
 use crate::rules::facts::{Lookup, ReadFailure, WorkloadFacts};
 use crate::rules::text::{counted, cut};
 
+/// How many findings are kept: more than anybody reads, and few enough to hold in memory whatever the templates are.
+const KEPT: usize = 1 << 16;
+
 /// The verdict with what it rests on.
 pub(super) struct Workloads {
     pub(super) verdict: Verdict,
+    /// The findings; of more than [`KEPT`] the first in their order.
     pub(super) findings: Vec<WorkloadFinding>,
+    /// How many findings there are.
+    pub(super) finding_count: usize,
     /// Declared keys of the Secret that stand in the final environment of a selected container of a declared workload.
     pub(super) environment_keys: BTreeSet<String>,
 }
@@ -64,7 +70,12 @@ impl<'a> Declared<'a> {
 pub(super) fn judge(contract: &EffectiveContract<'_>, workloads: &[Lookup<WorkloadFacts>]) -> Workloads {
     if contract.workloads.is_empty() {
         let verdict = Verdict::yes(ContractReason::NotConfigured, "The contract declares no workloads.");
-        return Workloads { verdict, findings: Vec::new(), environment_keys: BTreeSet::new() };
+        return Workloads {
+            verdict,
+            findings: Vec::new(),
+            finding_count: 0,
+            environment_keys: BTreeSet::new(),
+        };
     }
     let declared = Declared::of_contract(contract);
     let mut outcome = Outcome::default();
@@ -78,6 +89,8 @@ pub(super) fn judge(contract: &EffectiveContract<'_>, workloads: &[Lookup<Worklo
 #[derive(Default)]
 struct Outcome {
     findings: BTreeSet<WorkloadFinding>,
+    /// Findings that are counted but not kept.
+    more_findings: usize,
     missing: BTreeSet<String>,
     terminating: BTreeSet<String>,
     failed: BTreeSet<String>,
@@ -169,47 +182,53 @@ impl Outcome {
             return;
         }
         self.notes.extend(notes);
-        self.findings.extend(findings.into_iter().map(|(container, key, reason, message)| WorkloadFinding {
-            kind: reference.kind.map_or("", WorkloadKind::as_str).to_owned(),
-            name: reference.name.unwrap_or_default().to_owned(),
-            container: container.to_owned(),
-            key,
-            reason,
-            message: cut(message, MAX_MESSAGE_BYTES),
-        }));
+        for (container, key, reason, message) in findings {
+            self.findings.insert(WorkloadFinding {
+                kind: reference.kind.map_or("", WorkloadKind::as_str).to_owned(),
+                name: reference.name.unwrap_or_default().to_owned(),
+                container: container.to_owned(),
+                key,
+                reason,
+                message: cut(message, MAX_MESSAGE_BYTES),
+            });
+            if self.findings.len() > KEPT {
+                self.findings.pop_last();
+                self.more_findings += 1;
+            }
+        }
     }
 
     fn finish(self, contract: &EffectiveContract<'_>, declared: &Declared<'_>) -> Workloads {
         let findings: Vec<WorkloadFinding> = self.findings.into_iter().collect();
-        let found: Vec<String> = findings.iter().map(|finding| finding.message.clone()).collect();
+        let finding_count = findings.len() + self.more_findings;
+        let told = findings.iter().take(message::SENTENCES).map(|finding| finding.message.clone()).collect();
         // The first that has something to say gives the reason.
         let faults = [
-            (found, ContractReason::ReferenceMissing, "finding"),
-            (list(self.missing), ContractReason::WorkloadNotFound, "missing workload"),
-            (list(self.terminating), ContractReason::WorkloadTerminating, "terminating workload"),
+            (ContractReason::ReferenceMissing, Group { noun: "finding", first: told, total: finding_count }),
+            (ContractReason::WorkloadNotFound, Group::of("missing workload", self.missing)),
+            (ContractReason::WorkloadTerminating, Group::of("terminating workload", self.terminating)),
         ];
         let doubts = [
-            (list(self.failed), ContractReason::APIError, "unread workload"),
-            (list(self.forbidden), ContractReason::AccessDenied, "forbidden workload"),
-            (list(self.not_in_input), ContractReason::NotInInput, "unknown workload"),
+            (ContractReason::APIError, Group::of("unread workload", self.failed)),
+            (ContractReason::AccessDenied, Group::of("forbidden workload", self.forbidden)),
+            (ContractReason::NotInInput, Group::of("unknown workload", self.not_in_input)),
         ];
-        let first = |groups: &[(Vec<String>, ContractReason, &str)]| {
-            groups.iter().find(|(sentences, ..)| !sentences.is_empty()).map(|(_, reason, _)| *reason)
+        let first = |groups: &[(ContractReason, Group)]| {
+            groups.iter().find(|(_, group)| group.total > 0).map(|(reason, _)| *reason)
         };
         let (fault, doubt) = (first(&faults), first(&doubts));
-        let mut groups: Vec<(&str, Vec<String>)> =
-            faults.into_iter().chain(doubts).map(|(sentences, _, noun)| (noun, sentences)).collect();
+        let mut groups: Vec<Group> = faults.into_iter().chain(doubts).map(|(_, group)| group).collect();
         if fault.is_none() && doubt.is_none() {
-            groups.push(("", vec![configured(contract, declared)]));
+            groups.push(Group::of("", BTreeSet::from([configured(contract, declared)])));
         }
-        groups.push(("note", self.notes.into_iter().map(|note| format!("Note: {note}")).collect()));
+        groups.push(Group::of("note", self.notes.into_iter().map(|note| format!("Note: {note}")).collect()));
         let message = message::joined(&groups);
         let verdict = match (fault, doubt) {
             (Some(reason), _) => Verdict::no(reason, message),
             (None, Some(reason)) => Verdict::unknown(reason, message),
             (None, None) => Verdict::yes(ContractReason::WorkloadsReferenceSecret, message),
         };
-        Workloads { verdict, findings, environment_keys: self.environment_keys }
+        Workloads { verdict, findings, finding_count, environment_keys: self.environment_keys }
     }
 }
 
@@ -239,8 +258,4 @@ fn configured(contract: &EffectiveContract<'_>, declared: &Declared<'_>) -> Stri
 fn name(reference: &EffectiveWorkload<'_>) -> String {
     let kind = reference.kind.map_or("workload", WorkloadKind::as_str);
     format!("{kind} \"{}\"", reference.name.unwrap_or_default())
-}
-
-fn list(sentences: BTreeSet<String>) -> Vec<String> {
-    sentences.into_iter().collect()
 }

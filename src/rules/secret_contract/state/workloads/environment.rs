@@ -116,13 +116,14 @@ impl<'a> Environment<'a> {
         if from == key {
             return Write::Key { optional, through_source };
         }
-        match self.declared.required(from) {
-            Some(true) => Write::Another,
-            Some(false) if optional || through_source => Write::Unknown,
-            // Of the Secret's keys only the declared ones are known.
-            None if through_source => Write::Nothing,
-            None if optional => Write::Unknown,
-            Some(false) | None => Write::Another,
+        let required = self.declared.required(from);
+        if through_source && required.is_none() {
+            // Of what is in the Secret only the declared keys are known.
+            Write::Nothing
+        } else if required != Some(true) && (optional || through_source) {
+            Write::Unknown
+        } else {
+            Write::Another
         }
     }
 }

@@ -1,6 +1,8 @@
 //! What is said of workloads and their containers: names of objects, containers, keys, variables and volumes, and fixed
 //! words. Names that no API server has judged are quoted and cut.
 
+use std::collections::BTreeSet;
+
 use super::Arrival;
 use super::container::Ways;
 use super::files::Miss;
@@ -14,7 +16,7 @@ use crate::rules::text::{cut, listed};
 /// How many names a message lists before it counts the rest.
 const NAMES: usize = 5;
 /// How many of each a condition's message lists before it counts the rest.
-const SENTENCES: usize = 3;
+pub(super) const SENTENCES: usize = 3;
 /// How to ask less of a workload.
 const NARROW: &str = "or list only the containers that need the Secret in spec.workloadRefs[].containers";
 
@@ -174,25 +176,44 @@ pub(super) fn stays_as_it_is(subject: Subject<'_>) -> String {
     format!("{}: files mounted with subPath do not change while the pod runs.", subject.place())
 }
 
-/// One message of several groups of sentences, each with the noun that its rest is counted by. As many of the first
-/// sentences of a group as are few and fit; the first of all stands in any case.
-pub(super) fn joined(groups: &[(&str, Vec<String>)]) -> String {
+/// Sentences of one sort.
+pub(super) struct Group {
+    /// What one of them is about, for the count of those that are not told.
+    pub(super) noun: &'static str,
+    /// The first of them, at least [`SENTENCES`] where there are so many.
+    pub(super) first: Vec<String>,
+    /// How many there are.
+    pub(super) total: usize,
+}
+
+impl Group {
+    pub(super) fn of(noun: &'static str, sentences: BTreeSet<String>) -> Self {
+        let total = sentences.len();
+        Self { noun, first: sentences.into_iter().take(SENTENCES).collect(), total }
+    }
+}
+
+/// One message of all groups: of each as many of the first sentences as fit, and the count of the rest. The very first
+/// sentence is told in any case.
+pub(super) fn joined(groups: &[Group]) -> String {
+    // Room for the count of the rest.
+    let room = MAX_MESSAGE_BYTES - 40;
     let mut message = String::new();
-    for (noun, sentences) in groups {
+    for group in groups {
         let mut told = 0;
-        for sentence in sentences.iter().take(SENTENCES) {
-            // Room for the count of the rest of this group.
-            let room = MAX_MESSAGE_BYTES - 32;
+        for sentence in group.first.iter().take(SENTENCES) {
             if !message.is_empty() && message.len() + 1 + sentence.len() > room {
                 break;
             }
             push(&mut message, &cut(sentence.clone(), room));
             told += 1;
         }
-        let rest = sentences.len() - told;
+        let rest = group.total.saturating_sub(told);
         if rest > 0 {
-            let rest = format!("And {rest} more {noun}{}.", if rest == 1 { "" } else { "s" });
-            push(&mut message, &rest);
+            push(
+                &mut message,
+                &format!("And {rest} more {}{}.", group.noun, if rest == 1 { "" } else { "s" }),
+            );
         }
     }
     message

@@ -169,8 +169,6 @@ fn sources_of_many_variables() {
 #[test]
 fn what_comes_later_wins() {
     let other = json!({"name": "K", "valueFrom": {"secretKeyRef": {"name": "other", "key": "K"}}});
-    let may =
-        json!({"name": "K", "valueFrom": {"configMapKeyRef": {"name": "c", "key": "K", "optional": true}}});
     let field = json!({"name": "K", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}});
     let two = || json!([{"name": "K"}, {"name": "L"}]);
     run(
@@ -250,6 +248,17 @@ fn what_comes_later_wins() {
                 json!([all()]),
                 &[],
             ),
+        ],
+    );
+}
+
+#[test]
+fn what_comes_from_objects_that_are_not_read() {
+    let may =
+        json!({"name": "K", "valueFrom": {"configMapKeyRef": {"name": "c", "key": "K", "optional": true}}});
+    run(
+        "EnvVars",
+        vec![
             ("an unread source before", k(), json!([]), json!([others(), all()]), &[]),
             ("an unread source after", k(), json!([]), json!([all(), others()]), &["note"]),
             ("an unread source in the middle", k(), json!([]), json!([all(), others(), all()]), &[]),

@@ -104,7 +104,6 @@ fn volumes_of_the_secret() {
 fn projected_volumes() {
     let own = || json!({"secret": {"name": "web"}});
     let listed = |path: &str| json!({"secret": {"name": "web", "items": [{"key": "K", "path": path}]}});
-    let token = |path: &str| json!({"serviceAccountToken": {"path": path}});
     let maybe = json!({"secret": {"name": "web", "optional": true}});
     let named_otherwise = json!({"secret": {"secretName": "web"}});
     run(
@@ -139,6 +138,19 @@ fn projected_volumes() {
             ),
             ("optional", projected(&json!([maybe])), mounted(), &["OptionalReference"]),
             ("optional, and again", projected(&json!([maybe, own()])), mounted(), &[]),
+        ],
+    );
+}
+
+#[test]
+fn sources_of_one_projected_volume_meet_in_one_path() {
+    let own = || json!({"secret": {"name": "web"}});
+    let listed = |path: &str| json!({"secret": {"name": "web", "items": [{"key": "K", "path": path}]}});
+    let token = |path: &str| json!({"serviceAccountToken": {"path": path}});
+    run(
+        &k(),
+        "Volume",
+        vec![
             ("replaced", projected(&json!([own(), token("K")])), mounted(), &["ReferenceMissing"]),
             (
                 "replaced by a listed key",

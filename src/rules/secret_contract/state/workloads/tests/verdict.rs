@@ -227,6 +227,17 @@ fn long_messages_name_the_first_and_count_the_rest() {
     assert!(message.ends_with(" missing workloads."), "{message}");
 }
 
+#[test]
+fn of_very_many_findings_the_first_are_kept_and_all_are_counted() {
+    let keys: Vec<Value> = (0..256).map(|number| json!({"name": format!("k{number:03}")})).collect();
+    let containers: Vec<Value> =
+        (0..260).rev().map(|number| json!({"name": format!("c{number:03}")})).collect();
+    let judged = judged(&keys.into(), json!({}), &container(&containers.into()));
+    assert_eq!((judged.findings.len(), judged.finding_count), (KEPT, 260 * 256));
+    assert_eq!(judged.findings[0].container, "c000");
+    assert!(judged.verdict.message.ends_with(" And 66557 more findings."), "{}", judged.verdict.message);
+}
+
 fn any_lookup() -> impl Strategy<Value = u8> {
     0..7_u8
 }
