@@ -164,8 +164,9 @@ pub struct RequiredKey {
     #[schemars(extend("enum" = Format::VALUES))]
     pub format: Option<String>,
     /// The environment variable in which workloads must receive the key. A letter or `_`, then letters, digits and `_`;
-    /// at most 253 characters; unique in the list, also against keys whose own name is used as the variable. Omitted: no
-    /// mapping is asked for. Counts only in WorkloadsConfigured.
+    /// at most 253 characters; unique in the list, also against keys whose own name is used as the variable. Omitted: any
+    /// variable will do, through `envFrom` one with a portable name. Counts only in WorkloadsConfigured, and not where a
+    /// mounted file will do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = limits::ENV_NAME_BYTES))]
     pub env_name: Option<String>,

@@ -95,7 +95,7 @@ pub struct WorkloadFinding {
     /// Name of the workload.
     #[schemars(length(max = 253))]
     pub name: String,
-    /// Name of the container.
+    /// Name of the container; empty where the pod template has none at all.
     #[schemars(length(max = 63))]
     pub container: String,
     /// The key that the finding is about; absent when it is about the container itself.
