@@ -11,6 +11,7 @@ mod endurance;
 mod external_secrets;
 mod leaks;
 mod stored;
+mod workloads;
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
