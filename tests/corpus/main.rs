@@ -7,5 +7,6 @@
 
 mod case;
 mod command_line;
+mod coverage;
 mod rules;
 mod webhook;

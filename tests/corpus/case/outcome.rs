@@ -144,7 +144,7 @@ impl Outcome {
     }
 
     /// The same as a status shows it: every list is cut.
-    pub fn as_in_a_status(mut self) -> Self {
+    pub fn cut_as_in_a_status(mut self) -> Self {
         self.missing_keys.truncate(LISTED);
         self.violations.truncate(LISTED);
         self.workload_findings.truncate(LISTED);
