@@ -4,6 +4,7 @@
 //! object already has is let through with a warning), STATE an object and the facts around it. Webhook, controller and
 //! command line run the same ones; a rule is not told where it runs.
 
+pub mod conditions;
 pub mod facts;
 pub mod field;
 pub mod finding;

@@ -2,11 +2,10 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::conditions::{Wanted, merged, same_ignoring_time};
-use super::time;
 use crate::api::conditions::ConditionStatus;
 use crate::api::conditions::READY;
 use crate::api::secret_contract::{ObservedSecret, SecretContractStatus, Violation, WorkloadFinding, limits};
+use crate::rules::conditions::{Wanted, merged, same_ignoring_time, time};
 use crate::rules::secret_contract::state::{self, Report};
 
 /// The status that says what `report` found for this generation. `stored` is the status that the object has: it gives

@@ -5,7 +5,6 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::conditions::{Wanted, merged, same_ignoring_time};
 use super::stored;
 use crate::api::conditions::{
     Condition, ConditionStatus, DatabaseReason, InstanceReason, READY, TenantReason,
@@ -15,6 +14,7 @@ use crate::api::postgresql_database::effective::EffectiveDatabase;
 use crate::api::postgresql_instance::PostgreSQLInstanceStatus;
 use crate::api::postgresql_tenant::PostgreSQLTenantStatus;
 use crate::api::postgresql_tenant::effective::{EffectiveTenant, TenantSource};
+use crate::rules::conditions::{Wanted, merged, same_ignoring_time};
 use crate::rules::finding::{Finding, Findings};
 use crate::rules::id::RuleId;
 

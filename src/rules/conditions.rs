@@ -1,23 +1,32 @@
-//! Conditions as a map by type: merged, compared ignoring time.
+//! Conditions as a map by type: merged, compared ignoring time. Whoever makes a status uses these.
 
 use jiff::Timestamp;
 
-use super::time;
+use super::text;
 use crate::api::conditions::{Condition, ConditionStatus, MAX_MESSAGE_BYTES};
-use crate::rules::text;
+
+/// A time as a status holds it: RFC 3339 in UTC, whole seconds.
+pub fn time(now: Timestamp) -> String {
+    // Every time of day has a whole second before it, so the fallback is never taken.
+    Timestamp::from_second(now.as_second()).unwrap_or(now).to_string()
+}
 
 /// What a condition shall say.
-pub(super) struct Wanted<'a> {
-    pub(super) type_: &'a str,
-    pub(super) status: ConditionStatus,
-    pub(super) reason: &'a str,
-    pub(super) message: String,
+pub struct Wanted<'a> {
+    /// Its type.
+    pub type_: &'a str,
+    /// Whether it holds.
+    pub status: ConditionStatus,
+    /// Why, in one word.
+    pub reason: &'a str,
+    /// What a person should know; cut to what a condition may hold.
+    pub message: String,
 }
 
 /// The conditions of an object: those wanted, in their order, then those of `stored` that are not ours.
 ///
 /// `lastTransitionTime` moves only when the status does.
-pub(super) fn merged<'a>(
+pub fn merged<'a>(
     stored: &[Condition],
     wanted: impl IntoIterator<Item = Wanted<'a>>,
     generation: i64,
@@ -51,7 +60,7 @@ pub(super) fn merged<'a>(
 }
 
 /// Whether two sets of conditions say the same, whatever their order and times.
-pub(super) fn same_ignoring_time(left: &[Condition], right: &[Condition]) -> bool {
+pub fn same_ignoring_time(left: &[Condition], right: &[Condition]) -> bool {
     let timeless = |conditions: &[Condition]| {
         let mut conditions: Vec<Condition> = conditions
             .iter()
