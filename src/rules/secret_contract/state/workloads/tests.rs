@@ -2,6 +2,7 @@
 
 mod environment;
 mod files;
+mod order;
 mod selection;
 mod verdict;
 
