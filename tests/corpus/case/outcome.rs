@@ -82,6 +82,16 @@ pub struct Finding {
     #[serde(default)]
     pub key: Option<String>,
     pub reason: String,
+    /// The message, or parts that it must have.
+    #[serde(default)]
+    pub says: Vec<String>,
+}
+
+impl Finding {
+    /// The same without its message.
+    fn silent(&self) -> Self {
+        Self { says: Vec::new(), ..self.clone() }
+    }
 }
 
 impl Outcome {
@@ -111,6 +121,7 @@ impl Outcome {
                     container: text(item, "container"),
                     key: item["key"].as_str().map(str::to_owned),
                     reason: text(item, "reason"),
+                    says: vec![text(item, "message")],
                 })
                 .collect(),
         }
@@ -139,7 +150,16 @@ impl Outcome {
         }
         differ("missingKeys", &self.missing_keys, &expected.missing_keys, &mut differences);
         differ("violations", &self.violations, &expected.violations, &mut differences);
-        differ("workloadFindings", &self.workload_findings, &expected.workload_findings, &mut differences);
+        let silent =
+            |findings: &[Finding]| -> Vec<Finding> { findings.iter().map(Finding::silent).collect() };
+        let (found, wanted) = (silent(&self.workload_findings), silent(&expected.workload_findings));
+        differ("workloadFindings", &found, &wanted, &mut differences);
+        for (found, wanted) in self.workload_findings.iter().zip(&expected.workload_findings) {
+            let message = found.says.join(" ");
+            if let Some(part) = wanted.says.iter().find(|part| !message.contains(part.as_str())) {
+                differences.push(format!("a workload finding does not say {part:?}: {message}"));
+            }
+        }
         differences
     }
 
