@@ -79,7 +79,8 @@ closed_words! {
         /// `status.violations` name them.
         KeysInvalid,
         /// KeysValid Unknown: a pattern or format had to read more than the limits allow, and nothing else of the
-        /// contract is definitely broken.
+        /// contract is definitely broken. WorkloadsConfigured Unknown: a pod template has so many entries that judging it
+        /// would hold up other contracts.
         EvaluationLimitExceeded,
         /// KeysValid Unknown: the Secret has a type that this installation does not evaluate, for example a service
         /// account token.

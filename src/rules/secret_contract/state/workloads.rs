@@ -4,6 +4,7 @@
 //! where one of them could change the answer, it is a note and no finding.
 
 mod container;
+mod cost;
 mod environment;
 mod files;
 mod message;
@@ -94,6 +95,7 @@ struct Outcome {
     missing: BTreeSet<String>,
     terminating: BTreeSet<String>,
     failed: BTreeSet<String>,
+    too_costly: BTreeSet<String>,
     forbidden: BTreeSet<String>,
     not_in_input: BTreeSet<String>,
     notes: BTreeSet<String>,
@@ -147,6 +149,12 @@ impl Outcome {
         workload: &str,
     ) {
         let selection = selection::select(reference, &facts.pod);
+        if cost::of_workload(&selection.containers, &facts.pod, contract.keys.len()) > cost::STEPS {
+            self.too_costly.insert(format!(
+                "The pod template of {workload} has more entries than are evaluated; select fewer containers or shorten it."
+            ));
+            return;
+        }
         let mut findings = Vec::new();
         for (container, reason) in selection.faults {
             let message = if reason == WorkloadFindingReason::InitContainerNotIncluded {
@@ -211,6 +219,7 @@ impl Outcome {
         let doubts = [
             (ContractReason::APIError, Group::of("unread workload", self.failed)),
             (ContractReason::AccessDenied, Group::of("forbidden workload", self.forbidden)),
+            (ContractReason::EvaluationLimitExceeded, Group::of("large workload", self.too_costly)),
             (ContractReason::NotInInput, Group::of("unknown workload", self.not_in_input)),
         ];
         let first = |groups: &[(ContractReason, Group)]| {

@@ -9,7 +9,7 @@ use crate::rules::facts::{Container, EnvFrom, EnvFromSource, EnvSource};
 
 /// How many different sources of `envFrom` are looked at, the last ones of the list: far more than people write. It
 /// keeps a template that is made to be costly from being so.
-const SOURCES: usize = 256;
+pub(super) const SOURCES: usize = 256;
 
 /// The environment of one container as far as the Secret has a part in it.
 pub(super) struct Environment<'a> {

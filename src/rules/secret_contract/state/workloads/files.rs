@@ -1,5 +1,7 @@
 //! The files that one container sees of the Secret: which volumes hold its keys, and what the mounts show of them.
 
+use std::collections::HashSet;
+
 use super::{Arrival, Declared};
 use crate::rules::facts::{Container, PodTemplate, ProjectedSource, SecretSource, VolumeMount, VolumeSource};
 
@@ -7,8 +9,9 @@ use crate::rules::facts::{Container, PodTemplate, ProjectedSource, SecretSource,
 pub(super) struct Files<'a> {
     declared: &'a Declared<'a>,
     pod: &'a PodTemplate,
-    container: &'a Container,
     mounts: Vec<(&'a VolumeMount, &'a VolumeSource)>,
+    /// Where something is mounted.
+    places: HashSet<Vec<&'a str>>,
 }
 
 /// What became of a key as a file.
@@ -62,7 +65,8 @@ impl<'a> Files<'a> {
             let source = &pod.volume(&mount.name)?.source;
             secrets(source, declared.secret).next().is_some().then_some((mount, source))
         });
-        Self { declared, pod, container, mounts: mounts.collect() }
+        let places = container.volume_mounts.iter().filter_map(|mount| components(&mount.mount_path));
+        Self { declared, pod, mounts: mounts.collect(), places: places.collect() }
     }
 
     /// The best that the mounts make of the key.
@@ -202,8 +206,8 @@ impl<'a> Files<'a> {
     fn is_covered(&self, mount: &VolumeMount, rest: &[&str]) -> bool {
         let Some(place) = components(&mount.mount_path) else { return false };
         let file: Vec<&str> = place.iter().chain(rest).copied().collect();
-        let others = self.container.volume_mounts.iter().filter_map(|other| components(&other.mount_path));
-        others.into_iter().any(|other| other.len() > place.len() && file.starts_with(&other))
+        let mut above = (place.len() + 1..=file.len()).filter_map(|end| file.get(..end));
+        above.any(|other| self.places.contains(other))
     }
 }
 
@@ -226,14 +230,18 @@ const fn by(may_be_absent: bool) -> Replaced {
     if may_be_absent { Replaced::Perhaps } else { Replaced::Surely }
 }
 
+fn parts(path: &str) -> impl Iterator<Item = &str> {
+    path.split('/').filter(|part| !part.is_empty() && *part != ".")
+}
+
 /// The parts of a path; none for one that climbs.
 fn components(path: &str) -> Option<Vec<&str>> {
-    let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
+    let parts: Vec<&str> = parts(path).collect();
     (!parts.contains(&"..")).then_some(parts)
 }
 
 fn same(left: &str, right: &str) -> bool {
-    components(left) == components(right)
+    parts(left).eq(parts(right))
 }
 
 /// The kubelet refuses to mount an absolute part.

@@ -238,6 +238,28 @@ fn of_very_many_findings_the_first_are_kept_and_all_are_counted() {
     assert!(judged.verdict.message.ends_with(" And 66557 more findings."), "{}", judged.verdict.message);
 }
 
+#[test]
+fn a_template_that_is_made_to_be_costly_is_not_judged() {
+    let keys: Vec<Value> = (0..256).map(|number| json!({"name": format!("k{number:03}")})).collect();
+    let items: Vec<Value> = (0..5_000)
+        .map(|number| json!({"key": format!("k{:03}", number % 256), "path": format!("p{number}")}))
+        .collect();
+    let app = |name: usize| json!({"name": format!("c{name}"), "envFrom": [all()], "volumeMounts": [{"name": "v", "mountPath": "/v"}]});
+    let pod = |containers: usize, items: &[Value]| {
+        let volume = json!({"name": "v", "secret": {"secretName": "web", "items": items}});
+        json!({"containers": (0..containers).map(app).collect::<Vec<_>>(), "volumes": [volume]})
+    };
+    let keys = Value::from(keys);
+    let costly = judged(&keys, json!({}), &pod(2_000, &items));
+    assert_eq!(costly.verdict.status, ConditionStatus::Unknown);
+    assert_eq!(costly.verdict.reason, ContractReason::EvaluationLimitExceeded);
+    assert!(costly.environment_keys.is_empty());
+    let narrowed = judged(&keys, json!({"containers": ["c7"]}), &pod(2_000, &items[..2_000]));
+    assert_eq!(narrowed.verdict.reason, ContractReason::WorkloadsReferenceSecret);
+    let large = judged(&keys, json!({}), &pod(50, &items[..256]));
+    assert_eq!(large.verdict.reason, ContractReason::WorkloadsReferenceSecret);
+}
+
 fn any_lookup() -> impl Strategy<Value = u8> {
     0..7_u8
 }
