@@ -76,8 +76,9 @@ fn value_of(schema: &JSONSchemaProps, value: &Value, path: &FieldPath, findings:
 }
 
 fn is_integer(number: &serde_json::Number) -> bool {
-    // 3.0 is an integer to the API server, 3.5 is not.
-    number.is_i64() || number.is_u64() || number.as_f64().is_some_and(|float| float.fract() == 0.0)
+    // 3.0 is an integer to the API server; 3.5 is not, nor is what a floating-point number no longer holds exactly.
+    const EXACT: f64 = 9_007_199_254_740_991.0;
+    number.is_i64() || number.as_f64().is_some_and(|float| float.fract() == 0.0 && float.abs() <= EXACT)
 }
 
 fn type_name(value: &Value) -> &'static str {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 
+use covenant::api::conditions::ViolationRule;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -99,6 +100,13 @@ impl Outcome {
     pub fn of_status(status: &Value) -> Self {
         let items = |field: &str| status[field].as_array().cloned().unwrap_or_default();
         let text = |item: &Value, field: &str| item[field].as_str().unwrap_or_default().to_owned();
+        for item in items("violations").iter().chain(&items("workloadFindings")) {
+            assert!((1..=1024).contains(&text(item, "message").len()), "{item}");
+        }
+        for item in items("violations") {
+            let rule = ViolationRule::from_word(&text(&item, "rule")).expect("a rule of the closed list");
+            assert_eq!(text(&item, "reason"), rule.reason().as_str());
+        }
         Self {
             faults: Vec::new(),
             conditions: items("conditions")
