@@ -63,7 +63,7 @@ fn value_of(schema: &JSONSchemaProps, value: &Value, path: &FieldPath, findings:
         ("number", Value::Number(number)) => number_of(schema, number, path, findings),
         ("boolean", Value::Bool(_)) => {}
         (wanted, value) => {
-            // Of a fraction the API server speaks in Go's words, where the schema names the size of the integer.
+            // Of a fraction newer API servers speak in Go's words, where the schema names the size of the integer.
             let (wanted, found) = match (&schema.format, value) {
                 (Some(format), Value::Number(_)) if wanted == "integer" => (format.as_str(), "float64"),
                 _ => (wanted, type_name(value)),
