@@ -35,7 +35,7 @@ pub enum Outcome {
     Unavailable,
 }
 
-/// A step that was tried in this very pass, and what became of it.
+/// A step that was tried in this very pass, and what became of it. The world was read anew since.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tried {
     /// The step.

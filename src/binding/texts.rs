@@ -191,8 +191,7 @@ pub(super) fn refused_when_bound(message: &str) -> String {
     format!("A step of the binding was refused: {}. It is tried again.", foreign(message))
 }
 
-pub(super) const UNAVAILABLE: &str = "Admission is unavailable: whether the binding is admitted could not be found out. It is tried again; nobody else \
-     can have taken what this tenant asks for in its name.";
+pub(super) const UNAVAILABLE: &str = "Admission is unavailable: whether the binding is admitted could not be found out. It is tried again by itself.";
 
 pub(super) fn binding(name: &str) -> String {
     format!("The binding to {} has begun; the target is fixed from now on.", database(name))

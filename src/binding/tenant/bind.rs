@@ -4,7 +4,7 @@
 
 use super::judge::{begin, or_wait, taken};
 use super::{Pass, UNKNOWN, differences, is_contested};
-use crate::api::conditions::TenantReason;
+use crate::api::conditions::{DatabaseReason, TenantReason};
 use crate::api::phases::TenantPhase;
 use crate::api::postgresql_tenant::PostgreSQLTenantStatus;
 use crate::api::refs::DatabaseIdentity;
@@ -84,7 +84,9 @@ pub(super) fn trusted_instance<'a>(
         }
         Lookup::Found(instance) => {
             let observed = database.status.instance_uid.as_deref();
-            if observed.is_none_or(|uid| uid.is_empty() || uid == instance.metadata.uid) {
+            // The Database's pass also sees claims on another Instance; what it says can only hold things up here.
+            let is_doubted = database.reason() == Some(DatabaseReason::InstanceIdentityChanged);
+            if !is_doubted && observed.is_none_or(|uid| uid.is_empty() || uid == instance.metadata.uid) {
                 return Ok(instance);
             }
             let message = texts::identity_changed(&database.instance);

@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use super::observed::{
     Database, Listing, Lookup, Namespace, ObservedDatabase, Referrer, Target, Tenant, TenantWorld,
 };
-use super::outcome::Outcome;
+use super::outcome::{Outcome, Tried};
 use super::report::Ready;
 use super::step::{EventReason, Step, StepName, add_finalizer};
 use super::texts;
@@ -23,8 +23,17 @@ use crate::api::postgresql_database::effective::Source;
 use crate::api::postgresql_tenant::PostgreSQLTenantStatus;
 use crate::api::{Kind, names};
 
-/// The one step of this pass over a Tenant.
+/// The one step of this pass over a Tenant. What this very pass has tried in vain is not asked for again.
 pub fn plan(world: &TenantWorld, now: Timestamp) -> Step {
+    let step = decide(world, now);
+    let in_vain = |tried: &Tried| {
+        let is_same = step.as_write().is_some_and(|write| write.name == tried.step);
+        is_same && !matches!(tried.outcome, Outcome::Admitted | Outcome::Changed)
+    };
+    if world.tried.as_ref().is_some_and(in_vain) { Step::Wait } else { step }
+}
+
+fn decide(world: &TenantWorld, now: Timestamp) -> Step {
     let tenant = match &world.tenant {
         Lookup::Found(tenant) => tenant,
         // What it left on a Database is released by the Database's own pass.
@@ -135,7 +144,9 @@ impl<'a> Pass<'a> {
 
     fn invalid(&self, fault: &str) -> Step {
         if self.tenant.recorded_database().is_some() {
-            return self.stay(TenantPhase::Bound, TenantReason::InvalidSpec, fault);
+            let is_lost = self.tenant.phase() == Some(TenantPhase::Lost);
+            let phase = if is_lost { TenantPhase::Lost } else { TenantPhase::Bound };
+            return self.stay(phase, TenantReason::InvalidSpec, fault);
         }
         self.pending(TenantReason::InvalidSpec, fault)
     }

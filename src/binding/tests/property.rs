@@ -2,13 +2,15 @@
 //!
 //! A failure names its seed and prints what happened.
 
+use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::simulation::{Simulation, Weather};
-use crate::binding::Step;
+use crate::binding::{Step, StepName};
 
 /// Runs schedules; a failure in one is shown with its history.
-fn run(weather: Weather, seeds: u64, things: u64) {
+fn run(weather: Weather, seeds: u64, things: u64) -> BTreeSet<StepName> {
+    let mut steps = BTreeSet::new();
     for seed in 1..=seeds {
         let mut simulation = Simulation::new(seed, weather);
         let result = catch_unwind(AssertUnwindSafe(|| {
@@ -17,11 +19,13 @@ fn run(weather: Weather, seeds: u64, things: u64) {
             }
             comes_to_rest(&mut simulation);
         }));
+        steps.extend(simulation.steps.iter().copied());
         if result.is_err() {
             let start = simulation.log.len().saturating_sub(40);
             panic!("seed {seed}:\n{}", simulation.log[start..].join("\n"));
         }
     }
+    steps
 }
 
 /// Without further faults and edits everything settles, in few writes, and a plan after the plans' own effects is Idle.
@@ -56,7 +60,9 @@ fn assert_end(simulation: &Simulation) {
         match status.phase.as_deref() {
             Some("Pending") => assert!(!matches!(reason, "Binding" | "BindingComplete"), "{key}: {reason}"),
             Some("Binding") => {
-                assert!(matches!(reason, "DatabaseDeleting" | "InstanceNotFound"), "{key}: {reason}");
+                let waits =
+                    matches!(reason, "DatabaseDeleting" | "InstanceNotFound" | "InstanceIdentityChanged");
+                assert!(waits, "{key}: {reason}");
             }
             Some("Bound" | "Lost") => assert!(status.database_ref.is_some(), "{key}"),
             other => panic!("{key}: {other:?}"),
@@ -89,7 +95,26 @@ const CALM: Weather = Weather { faults: 0, interruptions: 20, tampering: false, 
 
 #[test]
 fn interleavings_keep_the_invariants() {
-    run(CALM, 400, 60);
+    let steps = run(CALM, 400, 60);
+    for step in [
+        StepName::AddTenantFinalizer,
+        StepName::BeginBinding,
+        StepName::BindDatabase,
+        StepName::CreateDatabase,
+        StepName::AddDatabaseFinalizer,
+        StepName::TakeClaim,
+        StepName::DropStaleClaim,
+        StepName::RecordBinding,
+        StepName::CompleteBinding,
+        StepName::BackToPending,
+        StepName::RecordRelease,
+        StepName::RemoveTenantFinalizer,
+        StepName::DeleteDatabase,
+        StepName::ArchiveRelease,
+        StepName::RemoveDatabaseFinalizer,
+    ] {
+        assert!(steps.contains(&step), "{step} was never taken");
+    }
 }
 
 #[test]

@@ -5,7 +5,7 @@ use super::build::now;
 use super::model::Server;
 use crate::binding::{
     DatabaseWorld, InstanceWorld, Listing, Lookup, Namespace, Observation, Operation, Outcome,
-    ReferringTenant, Step, Target, TenantWorld, Tried, plan_database, plan_instance, plan_tenant,
+    ReferringTenant, Step, StepName, Target, TenantWorld, Tried, plan_database, plan_instance, plan_tenant,
 };
 
 /// A small generator, so that a failure is repeated by its seed.
@@ -56,6 +56,7 @@ pub(super) struct Simulation {
     pub(super) weather: Weather,
     pub(super) writes: u64,
     pub(super) log: Vec<String>,
+    pub(super) steps: Vec<StepName>,
     /// The records that users have forged: they may break what rests on them.
     pub(super) forged: Vec<String>,
     depth: u32,
@@ -66,7 +67,16 @@ impl Simulation {
         let mut server = Server::default();
         server.create_instance();
         let random = Random::new(seed);
-        Self { server, random, weather, writes: 0, log: Vec::new(), forged: Vec::new(), depth: 0 }
+        Self {
+            server,
+            random,
+            weather,
+            writes: 0,
+            log: Vec::new(),
+            steps: Vec::new(),
+            forged: Vec::new(),
+            depth: 0,
+        }
     }
 
     fn interrupt(&mut self) {
@@ -137,9 +147,6 @@ impl Simulation {
             match self.execute(&step) {
                 Some(outcome) if outcome != Outcome::Changed => {
                     tried = step.as_write().map(|write| Tried { step: write.name, outcome });
-                    if world.tried.is_some() && tried == world.tried {
-                        return step;
-                    }
                 }
                 _ => return step,
             }
@@ -276,6 +283,7 @@ impl Simulation {
             return Some(outcome);
         }
         self.writes += 1;
+        self.steps.push(write.name);
         self.log.push(format!("{} {}", super::build::shown(step), target(&write.operation)));
         self.check(&self.server, write.name, &write.operation);
         self.server.apply(&write.operation);

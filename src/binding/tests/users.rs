@@ -17,7 +17,7 @@ impl Simulation {
         let key = self.random.pick(&TENANTS).unwrap();
         let name = self.random.pick(&self.server.databases.keys().cloned().collect::<Vec<_>>());
         let name = name.unwrap_or_default();
-        match self.random.below(16) {
+        match self.random.below(18) {
             0..=4 => {
                 let tenant = self.any_tenant(key);
                 self.server.create_tenant(tenant);
@@ -59,8 +59,28 @@ impl Simulation {
                 self.log.push(format!("somebody forces database {name}"));
                 self.server.edit_database(&name, |database| database.metadata.finalizers.clear());
             }
+            15 if self.random.chance(30) => {
+                self.log.push("somebody forces the instance and makes it anew".to_owned());
+                self.server.edit_instance("main", |instance| {
+                    instance.metadata.finalizers.clear();
+                    delete(&mut instance.metadata);
+                });
+                self.server.create_instance();
+            }
+            16 => self.restore(),
             _ => self.server.edit_tenant(key, |_| {}),
         }
+    }
+
+    /// A Database from a backup: its Tenant's UID is nobody's.
+    fn restore(&mut self) {
+        self.log.push("somebody restores a database".to_owned());
+        let mut database = legacy();
+        database.metadata.name = "tenant-before".to_owned();
+        "Provision".clone_into(&mut database.source);
+        let (namespace, name, uid) = ("a".to_owned(), "orders".to_owned(), "before".to_owned());
+        database.tenant_ref = Some(TenantRef { namespace, name, uid });
+        self.server.create_database(database);
     }
 
     fn any_tenant(&mut self, key: &str) -> Tenant {
