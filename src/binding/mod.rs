@@ -16,8 +16,8 @@
 //!   Database that is newer than the Tenant it writes; and a record of release that names a live Tenant is known to be
 //!   false, and is removed.
 //! - A Database that is deleted between W2 and W4 is let go of only once its Tenant has written down that it noticed
-//!   (reason DatabaseDeleting, or back in Pending). A W4 that is under way fails from then on, so no Tenant ends up Lost for
-//!   a Database that it never had.
+//!   (reason DatabaseDeleting, or back in Pending). A W4 that is under way fails from then on, and the Tenant begins anew with
+//!   W1, so no Tenant ends up Lost for a Database that it never had.
 //! - A Tenant in conflict and without a Database on record is Pending, whatever the cause; so the above cannot wait for
 //!   ever, and the spec can be put right. Rights come from `spec.tenantRef` alone, so nothing is lost by it.
 //! - Who loses the claim deletes his Database and shows the conflict as soon as that Database is going, in one write.

@@ -2,7 +2,7 @@
 //!
 //! Whoever finds his own UID on the Database does not ask whether it is Available: it is his.
 
-use super::judge::{begin, or_wait, taken};
+use super::judge::{begin, has_fixed, or_wait, taken};
 use super::{Pass, UNKNOWN, differences, is_contested};
 use crate::api::conditions::{DatabaseReason, TenantReason};
 use crate::api::phases::TenantPhase;
@@ -43,9 +43,7 @@ fn go_on(pass: &Pass<'_>, seen: &ObservedDatabase) -> Result<Step, Step> {
     refusals(pass)?;
     pass.protected()?;
     let (name, login_role) = (database.database.as_str(), database.login_role.as_str());
-    let are_fixed = tenant.status.database.as_deref() == Some(name)
-        && tenant.status.login_role.as_deref() == Some(login_role);
-    if tenant.phase() != Some(TenantPhase::Binding) || !are_fixed {
+    if !has_fixed(pass, name, login_role) {
         return Err(begin(pass, &metadata.name, name, login_role));
     }
     if !metadata.has_finalizer(names::DATABASE_FINALIZER) {

@@ -183,14 +183,20 @@ fn go_on(pass: &Pass<'_>, bindable: Bindable<'_>) -> Result<Step, Step> {
         return Ok(bindable.write.into_dry_run());
     }
     pass.protected()?;
-    let (name, login_role) = (Some(bindable.name), Some(bindable.login_role));
-    if !has_begun
-        || tenant.status.database.as_deref() != name
-        || tenant.status.login_role.as_deref() != login_role
-    {
+    if !has_fixed(pass, bindable.name, bindable.login_role) {
         return Ok(begin(pass, &bindable.database, bindable.name, bindable.login_role));
     }
     Ok(bindable.write)
+}
+
+/// Whether W1 is done for these names. One that has noticed that a Database is going is not: only so can the Database's
+/// pass take the notice for a promise that no W4 follows, neither to this Database nor to one that is made after it.
+pub(super) fn has_fixed(pass: &Pass<'_>, name: &str, login_role: &str) -> bool {
+    let (tenant, status) = (pass.tenant, &pass.tenant.status);
+    tenant.phase() == Some(TenantPhase::Binding)
+        && tenant.reason() != Some(TenantReason::DatabaseDeleting)
+        && status.database.as_deref() == Some(name)
+        && status.login_role.as_deref() == Some(login_role)
 }
 
 /// W1.

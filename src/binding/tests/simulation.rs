@@ -59,6 +59,8 @@ pub(super) struct Simulation {
     pub(super) steps: Vec<StepName>,
     /// The records that users have forged: they may break what rests on them.
     pub(super) forged: Vec<String>,
+    /// The UIDs of Databases whose finalizers somebody took away.
+    pub(super) forced: Vec<String>,
     depth: u32,
 }
 
@@ -75,6 +77,7 @@ impl Simulation {
             log: Vec::new(),
             steps: Vec::new(),
             forged: Vec::new(),
+            forced: Vec::new(),
             depth: 0,
         }
     }

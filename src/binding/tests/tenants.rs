@@ -85,8 +85,11 @@ scenarios! {
     p16_probe_unanswered: after(
         StepName::CreateDatabase, Outcome::Unavailable, alone(tenant().protected().phase("Pending", "AdmissionDenied"))
     ) => "Wait";
-    p17_deleted_before_w4_is_made_again: alone(tenant().binding().phase("Binding", "DatabaseDeleting"))
-        => "CreateDatabase";
+    p17_deleted_before_w4_is_begun_again: alone(tenant().binding().phase("Binding", "DatabaseDeleting"))
+        => "BeginBinding Binding/Binding";
+    p17_a_notice_is_taken_back_before_w4: claimed(
+        with(tenant().binding().phase("Binding", "DatabaseDeleting"), made())
+    ) => "BeginBinding Binding/Binding";
     p18_w3_fails_for_ever: claimed(with(tenant().binding(), made())) => "CompleteBinding Bound/BindingComplete";
     p20_only_what_is_stored_counts: with(tenant().binding(), Database { database: "x".to_owned(), ..made() })
         => "BackToPending Pending/Conflict";
@@ -257,9 +260,10 @@ scenarios! {
     n9_status_lost_and_spec_changed: with(
         Tenant { target: tenant_for_legacy().target, ..tenant() }.protected(), made().on_record("t1")
     ) => "ReportStatus Pending/Conflict";
-    n9_a_record_of_another_blocks: world(
-        tenant_for_legacy(), vec![available().seen_with(&["t2"])]
-    ) => "ReportStatus Pending/NotAvailable";
+    n9_a_record_of_another_blocks: TenantWorld {
+        claims: held_by("d9"), observation: verified(),
+        ..world(tenant_for_legacy(), vec![available().seen_with(&["t2"])])
+    } => "ReportStatus Pending/NotAvailable";
     a_false_record_of_release_is_left_to_the_database: with(tenant().binding(), made().released("Retain", true))
         => "Idle";
 }

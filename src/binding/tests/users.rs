@@ -57,6 +57,7 @@ impl Simulation {
             }
             14 => {
                 self.log.push(format!("somebody forces database {name}"));
+                self.forced.extend(self.server.databases.get(&name).map(|found| found.metadata.uid.clone()));
                 self.server.edit_database(&name, |database| database.metadata.finalizers.clear());
             }
             15 if self.random.chance(30) => {
