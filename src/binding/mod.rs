@@ -20,7 +20,8 @@
 //!   W1, so no Tenant ends up Lost for a Database that it never had.
 //! - A Tenant in conflict and without a Database on record is Pending, whatever the cause; so the above cannot wait for
 //!   ever, and the spec can be put right. Rights come from `spec.tenantRef` alone, so nothing is lost by it.
-//! - Who loses the claim deletes his Database and shows the conflict as soon as that Database is going, in one write.
+//! - A Tenant that loses a claim deletes the Database made for it, and shows the conflict as soon as that one is going, in
+//!   one write.
 //! - With several Databases for one Tenant, or a record that names another one, a release captures Retain and counts as
 //!   complete: nothing is deleted that was not clearly this Tenant's.
 //! - A Tenant that goes does not release a Database that is on record as somebody else's: that one stays in Conflict.
