@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::contract_facts;
 use super::echo::Echo;
-use super::engine::{self, Key, Next, Reconciler, key, panicked};
+use super::engine::{self, Key, Next, Reconciler, key, panicked, spec_of};
 use super::metrics::Metrics;
 use super::references::{References, Referent};
 use super::retry::spread;
@@ -96,7 +96,7 @@ impl Contracts {
 
     /// SHAPE and STATE, with one read of everything that the contract refers to between them.
     async fn judge(&self, object: &DynamicObject, now: Timestamp) -> Result<Judged, RequestError> {
-        let value = Arc::new(spec_alone(object));
+        let value = Arc::new(spec_of(&serde_json::to_value(object).unwrap_or_default()));
         let (whole, installation) = (value.clone(), self.installation.clone());
         let shaped = tokio::task::spawn_blocking(move || {
             Report::of_invalid_spec(&shape(Kind::SecretContract, &whole, &installation))
@@ -271,19 +271,4 @@ impl Reconciler for Contracts {
         let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
         memory.values_mut().for_each(|memory| memory.echo.forget());
     }
-}
-
-/// The object as its author wrote it, with its name: what SHAPE judges. A status is never a fault of the spec.
-pub(super) fn spec_alone(object: &DynamicObject) -> Value {
-    let mut value = object.data.clone();
-    if let Value::Object(fields) = &mut value {
-        fields.remove("status");
-        let types = object.types.as_ref();
-        let metadata =
-            serde_json::json!({"name": object.metadata.name, "namespace": object.metadata.namespace});
-        fields.insert("metadata".to_owned(), metadata);
-        fields.insert("apiVersion".to_owned(), types.map(|types| types.api_version.clone()).into());
-        fields.insert("kind".to_owned(), types.map(|types| types.kind.clone()).into());
-    }
-    value
 }

@@ -18,6 +18,7 @@ use kube::runtime::controller::{Action, Config, applier};
 use kube::runtime::reflector::{ObjectRef, Store, store::Writer};
 use kube::runtime::watcher::{self, Event};
 use kube::{Api, Client, ResourceExt as _};
+use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::metrics::Metrics;
@@ -50,6 +51,12 @@ pub(super) trait Reconciler: Send + Sync + 'static {
 
     /// A version of the object was seen. Called before any pass over it.
     fn seen(&self, object: &DynamicObject);
+
+    /// Whether a version of the object that was just seen is a reason for a pass. `is_new`: it is another object of the
+    /// same name, or another generation.
+    fn is_due(&self, _object: &DynamicObject, is_new: bool) -> bool {
+        is_new
+    }
 
     /// The object is gone.
     fn gone(&self, namespace: Option<&str>, name: &str);
@@ -184,7 +191,8 @@ impl<R: Reconciler> Changes<R> {
                 self.reconciler.seen(&object);
                 let (reference, version) = (self.reference(&object), version(&object));
                 let before = self.known.insert(reference.clone(), version.clone());
-                if before.as_ref() == Some(&version) { Vec::new() } else { vec![reference] }
+                let is_new = before.as_ref() != Some(&version);
+                if self.reconciler.is_due(&object, is_new) { vec![reference] } else { Vec::new() }
             }
             Event::Delete(object) => {
                 let reference = self.reference(&object);
@@ -220,6 +228,18 @@ impl<R: Reconciler> Changes<R> {
 
 fn version(object: &DynamicObject) -> Version {
     (object.uid(), object.metadata.generation)
+}
+
+/// The object as its author wrote it, with its name: what SHAPE judges. A status is never a fault of the spec.
+pub(super) fn spec_of(object: &Value) -> Value {
+    let mut value = object.clone();
+    if let Value::Object(fields) = &mut value {
+        fields.remove("status");
+        let metadata = object.get("metadata");
+        let of = |name: &str| metadata.and_then(|metadata| metadata.get(name)).cloned().unwrap_or_default();
+        fields.insert("metadata".to_owned(), json!({"name": of("name"), "namespace": of("namespace")}));
+    }
+    value
 }
 
 /// A namespace, empty for an object without one, with a name in it.

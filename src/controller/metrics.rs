@@ -13,6 +13,7 @@ use prometheus_client::registry::Registry;
 
 use crate::api::Kind;
 use crate::api::conditions::ConditionStatus;
+use crate::binding::StepName;
 use crate::cluster::error::FailureClass;
 
 /// From a pass that only looks to one that meets the limits of evaluation, in seconds.
@@ -30,9 +31,23 @@ struct ErrorLabels {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct StepLabels {
+    step: &'static str,
+    result: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct PhaseLabel {
+    phase: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct ReadyLabel {
     ready: &'static str,
 }
+
+/// The phase of each object, by kind, namespace and name.
+type Phases = HashMap<(Kind, String, String), String>;
 
 /// All figures of the controller. Clones share them.
 #[derive(Clone)]
@@ -42,6 +57,12 @@ pub(super) struct Metrics {
     writes: Family<KindLabel, Counter>,
     contracts: Family<ReadyLabel, Gauge>,
     leader: Gauge,
+    steps: Family<StepLabels, Counter>,
+    claim_conflicts: Counter,
+    tenants: Family<PhaseLabel, Gauge>,
+    databases: Family<PhaseLabel, Gauge>,
+    /// The phase that each Tenant and Database was counted in.
+    phases: Arc<Mutex<Phases>>,
     /// What each contract was counted as, by namespace and name.
     counted: Arc<Mutex<HashMap<(String, String), ConditionStatus>>>,
 }
@@ -56,6 +77,11 @@ impl Metrics {
             writes: Family::default(),
             contracts: Family::default(),
             leader: Gauge::default(),
+            steps: Family::default(),
+            claim_conflicts: Counter::default(),
+            tenants: Family::default(),
+            databases: Family::default(),
+            phases: Arc::default(),
             counted: Arc::default(),
         };
         registry.register(
@@ -70,6 +96,22 @@ impl Metrics {
         );
         registry.register("covenant_status_writes", "Statuses written", metrics.writes.clone());
         registry.register("covenant_contracts", "SecretContracts by their Ready", metrics.contracts.clone());
+        registry.register(
+            "covenant_binding_steps",
+            "Writes of the binding protocol, by what became of them",
+            metrics.steps.clone(),
+        );
+        registry.register(
+            "covenant_claim_conflicts",
+            "Claims that somebody else was faster to take",
+            metrics.claim_conflicts.clone(),
+        );
+        registry.register("covenant_tenants", "PostgreSQLTenants by their phase", metrics.tenants.clone());
+        registry.register(
+            "covenant_databases",
+            "PostgreSQLDatabases by their phase",
+            metrics.databases.clone(),
+        );
         registry.register("covenant_leader", "1 while this process leads", metrics.leader.clone());
         for status in [ConditionStatus::True, ConditionStatus::False, ConditionStatus::Unknown] {
             metrics.contracts.get_or_create(&ReadyLabel { ready: status.as_str() }).set(0);
@@ -90,6 +132,38 @@ impl Metrics {
     /// One status of an object of `kind` was written.
     pub(super) fn wrote(&self, kind: Kind) {
         self.writes.get_or_create(&KindLabel { kind: kind.as_str() }).inc();
+    }
+
+    /// A write of the binding protocol was done, or was not.
+    pub(super) fn step(&self, step: StepName, result: &'static str) {
+        self.steps.get_or_create(&StepLabels { step: step.as_str(), result }).inc();
+        if step == StepName::TakeClaim && result == "overtaken" {
+            self.claim_conflicts.inc();
+        }
+    }
+
+    /// The Tenant or Database at `place` is in this phase, empty for none yet; `None` when it is gone.
+    pub(super) fn phase(&self, kind: Kind, place: &(String, String), phase: Option<String>) {
+        let family = if kind == Kind::PostgreSQLTenant { &self.tenants } else { &self.databases };
+        // A status is anybody's to write, and every label value is kept for ever.
+        let known = |phase: String| match phase.as_str() {
+            "Pending" | "Binding" | "Bound" | "Provisioning" | "Ready" | "Releasing" | "Lost"
+            | "Validating" | "Available" | "Released" | "Deleting" => phase,
+            _ => "Pending".to_owned(),
+        };
+        let phase = phase.map(known);
+        let mut phases = self.phases.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (kind, place.0.clone(), place.1.clone());
+        let before = match phase.clone() {
+            Some(phase) => phases.insert(key, phase),
+            None => phases.remove(&key),
+        };
+        if let Some(phase) = before {
+            family.get_or_create(&PhaseLabel { phase }).dec();
+        }
+        if let Some(phase) = phase {
+            family.get_or_create(&PhaseLabel { phase }).inc();
+        }
     }
 
     /// Whether this process leads.
@@ -135,6 +209,11 @@ mod tests {
         metrics.contract("team", "b", Some(ConditionStatus::True));
         metrics.contract("team", "a", Some(ConditionStatus::False));
         metrics.contract("team", "b", None);
+        metrics.step(StepName::TakeClaim, "overtaken");
+        let place = ("team".to_owned(), "shop".to_owned());
+        metrics.phase(Kind::PostgreSQLTenant, &place, Some("Binding".to_owned()));
+        metrics.phase(Kind::PostgreSQLTenant, &place, Some("Bound".to_owned()));
+        metrics.phase(Kind::PostgreSQLDatabase, &place, Some("written by anybody".to_owned()));
         let text = text.text();
         for line in [
             "covenant_reconcile_seconds_count{kind=\"SecretContract\"} 1",
@@ -143,6 +222,11 @@ mod tests {
             "covenant_contracts{ready=\"True\"} 0",
             "covenant_contracts{ready=\"False\"} 1",
             "covenant_leader 1",
+            "covenant_binding_steps_total{step=\"TakeClaim\",result=\"overtaken\"} 1",
+            "covenant_claim_conflicts_total 1",
+            "covenant_tenants{phase=\"Binding\"} 0",
+            "covenant_tenants{phase=\"Bound\"} 1",
+            "covenant_databases{phase=\"Pending\"} 1",
         ] {
             assert!(text.lines().any(|found| found == line), "{line} is not in\n{text}");
         }

@@ -3,18 +3,18 @@
 //! [`run`] is the whole process. Each kind has a reconciler that does one pass over one object; [`engine`] watches the
 //! kind, decides when a pass is due, and survives whatever a pass does.
 
+mod binding;
 mod contract_facts;
 mod contract_triggers;
 mod contracts;
-mod databases;
 mod echo;
 mod engine;
 mod flags;
-mod instances;
 mod metrics;
 mod references;
 mod retry;
 mod run;
 
+pub use binding::{Observe, Process as BindingProcess, Unobserved};
 pub use flags::Flags;
 pub use run::run;

@@ -11,12 +11,11 @@ use kube::Client;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::binding::{Process as BindingProcess, Unobserved};
 use super::contract_triggers::{self, Watched};
 use super::contracts::Contracts;
-use super::databases::{Databases, by_instance};
 use super::engine::Engine;
 use super::flags::{Certificates, Flags};
-use super::instances::Instances;
 use super::metrics::Metrics;
 use crate::api::{Kind, names};
 use crate::cluster::client;
@@ -147,7 +146,6 @@ impl Process {
         let tasks = TaskTracker::new();
         let installation = Arc::new(self.flags.installation());
         let evaluator = Arc::new(Evaluator::new(self.flags.settings()));
-        let instances = Arc::new(Instances::new());
         let events = Events::new(self.client.clone(), names::CONTROLLER, &self.identity);
         // A namespace that is given twice is still one.
         let namespaces: BTreeSet<&String> = self.flags.watch_namespaces.iter().collect();
@@ -157,11 +155,19 @@ impl Process {
         };
         for scope in &scopes {
             self.contracts(&tasks, scope.as_ref(), &installation, &evaluator, &events, ending);
-            self.databases(&tasks, Kind::PostgreSQLTenant, scope.as_ref(), &installation, &instances, ending);
         }
-        for kind in [Kind::PostgreSQLInstance, Kind::PostgreSQLDatabase] {
-            self.databases(&tasks, kind, None, &installation, &instances, ending);
-        }
+        let binding = BindingProcess {
+            client: self.client.clone(),
+            installation: installation.clone(),
+            namespace: self.flags.shared.namespace.clone(),
+            scopes,
+            readiness: self.readiness.clone(),
+            metrics: self.metrics.clone(),
+            events,
+            // This version has no data plane.
+            observer: Arc::new(Unobserved),
+        };
+        binding.start(&tasks, ending);
         tasks.close();
         tasks
     }
@@ -220,31 +226,6 @@ impl Process {
         let triggers = stream::select_all(built_in.into_iter().chain([external_secrets]));
         let engine = self.engine(Kind::SecretContract, scope, ending);
         tasks.spawn(engine.run(reconciler, move |_| triggers.boxed()));
-    }
-
-    fn databases(
-        &self,
-        tasks: &TaskTracker,
-        kind: Kind,
-        scope: Option<&String>,
-        installation: &Arc<Installation>,
-        instances: &Arc<Instances>,
-        ending: &CancellationToken,
-    ) {
-        let reconciler = Arc::new(Databases {
-            kind,
-            client: self.client.clone(),
-            installation: installation.clone(),
-            metrics: self.metrics.clone(),
-            instances: instances.clone(),
-        });
-        let engine = self.engine(kind, scope, ending);
-        if kind == Kind::PostgreSQLInstance {
-            tasks.spawn(engine.run(reconciler, |_| stream::empty().boxed()));
-        } else {
-            let instances = instances.clone();
-            tasks.spawn(engine.run(reconciler, move |store| by_instance(kind, &instances, store)));
-        }
     }
 }
 

@@ -3,7 +3,6 @@
 //! A status is compared with the stored one ignoring time, and written only when it differs or a scheduled check is due.
 
 pub mod contract;
-pub mod database;
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;

@@ -10,6 +10,7 @@ mod support;
 
 mod admission_facts;
 mod binaries;
+mod binding;
 mod controller;
 mod controlplane;
 mod crds;

@@ -184,11 +184,12 @@ fn scenes(manifests: &Manifests) -> Vec<Scene> {
             .with(&["condition met"]),
         Scene::new(&["get", "sctr"]).with(&["registry-login", "SecretNotFound"]),
         Scene::new(&["apply", "-f", &instance, "-f", &claim])
-            .under("A server and a claim for a database on it: both wait for what is not there in this demo")
+            .under("A server and a claim on it: bound to a database of its own, which no server has confirmed here")
             .with(&["postgresqlinstance.database.ayatori.ddupan.top/main created", "shop created"]),
-        Scene::new(&["wait", "--for=condition=Ready=False", "postgresqltenant/shop", "--timeout=30s"])
+        Scene::new(&["wait", "--for=jsonpath={.status.phase}=Bound", "postgresqltenant/shop", "--timeout=30s"])
             .with(&["condition met"]),
-        Scene::new(&["get", "postgresqlinstances,postgresqltenants"]).with(&["main", "shop", "Pending"]),
+        Scene::new(&["get", "postgresqldatabases,postgresqltenants"])
+            .with(&["tenant-", "default/shop", "Bound", "False"]),
     ]
 }
 

@@ -5,7 +5,6 @@
 
 mod contracts;
 mod corpus;
-mod databases;
 mod election;
 mod endurance;
 mod external_secrets;
