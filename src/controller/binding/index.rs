@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::wake::{Bus, Wake};
 use crate::api::Kind;
-use crate::api::conditions::TenantReason;
+use crate::api::conditions::{DatabaseReason, TenantReason};
 use crate::binding::{Database, Instance, Target, Tenant};
 
 /// A namespace, empty for a kind without one, with a name in it.
@@ -53,7 +53,8 @@ struct TenantSeen {
     /// The UID of the Database that it has on record.
     recorded: Option<String>,
     instance: Option<String>,
-    is_in_conflict: bool,
+    /// The reason of Ready: a Database that is going waits for its Tenant to say that it has noticed.
+    reason: Option<String>,
 }
 
 /// What is known of a Database.
@@ -265,14 +266,15 @@ impl Index {
         let tenants: Vec<Place> = known
             .tenants
             .iter()
-            .filter(|(_, seen)| seen.is_in_conflict)
+            .filter(|(_, seen)| seen.reason.as_deref() == Some(TenantReason::Conflict.as_str()))
             .map(|(place, _)| place.clone())
             .collect();
         let databases: Vec<String> = known
             .databases
             .iter()
             .filter(|(_, seen)| {
-                seen.reason.as_deref() == Some("Conflict") || Some(&seen.uid) == before.as_ref()
+                seen.reason.as_deref() == Some(DatabaseReason::Conflict.as_str())
+                    || Some(&seen.uid) == before.as_ref()
             })
             .map(|(name, _)| name.clone())
             .collect();
@@ -295,7 +297,7 @@ fn seen_tenant(tenant: &Tenant) -> TenantSeen {
             Target::Provision { instance, .. } => Some(instance.clone()),
             Target::Existing { .. } | Target::Invalid => None,
         },
-        is_in_conflict: reason.is_some_and(|ready| ready.reason == TenantReason::Conflict.as_str()),
+        reason: reason.map(|ready| ready.reason.clone()),
     }
 }
 

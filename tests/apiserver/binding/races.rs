@@ -232,8 +232,6 @@ fn r14_the_database_is_deleted_before_the_tenant_records_it() {
     eventually("it is killed", || (!lab.is_running()).then_some(()));
     lab.delete(DATABASE, "orders");
     lab.start();
-    std::thread::sleep(Duration::from_secs(8));
-    println!("{:#}\n{:#}\n{:?}", lab.get(DATABASE, "orders"), lab.get(TENANT, "shop"), lab.steps());
     lab.until_gone(DATABASE, "orders");
     let tenant = lab.until_reason(TENANT, "shop", "NotAvailable");
     holds_nothing(&tenant);
