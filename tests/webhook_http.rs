@@ -35,7 +35,7 @@ impl Answer {
 
 fn app(limits: Limits) -> Arc<App> {
     let metrics = Metrics::register(&mut Registry::default());
-    App::new(Installation::default(), limits, Timeouts::default(), metrics)
+    App::new(Installation::default(), Arc::default(), limits, Timeouts::default(), metrics)
 }
 
 async fn post(app: &Arc<App>, path: &str, body: impl Into<Body>) -> Answer {
@@ -206,7 +206,7 @@ async fn too_much_at_once_is_turned_away_for_a_second() {
 async fn a_review_that_takes_too_long_is_given_up_in_time() {
     let metrics = Metrics::register(&mut Registry::default());
     let timeouts = Timeouts { review: std::time::Duration::ZERO, ..Timeouts::default() };
-    let app = App::new(Installation::default(), Limits::default(), timeouts, metrics);
+    let app = App::new(Installation::default(), Arc::default(), Limits::default(), timeouts, metrics);
     let keys: Vec<Value> =
         (0..200).map(|number| json!({"name": format!("k{number}"), "pattern": "a".repeat(200)})).collect();
     let large = contract(json!({"secretRef": {"name": "s"}, "requiredKeys": keys}));

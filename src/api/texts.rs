@@ -43,6 +43,51 @@ pub const NAMESPACE_NAME: &str = "must be the name of a namespace: lower-case le
 pub const SECRET_KEY: &str =
     "must be a key of a Secret: letters, digits, '-', '_' and '.', neither '.' nor beginning with '..'";
 
+/// An update would move a Tenant to another database.
+pub const FROZEN_TARGET: &str = "cannot be changed once binding has begun: a Tenant never moves to another database; make a new Tenant instead";
+/// An update would move what is delivered to a Tenant.
+pub const FROZEN_SECRET_NAME: &str =
+    "cannot be changed once binding has begun: workloads would lose the Secret; make a new Tenant instead";
+/// An update removes installed extensions; their list follows.
+pub const EXTENSIONS_STAY: &str = "extensions that are installed cannot be removed; put back";
+/// An update would move a Database to another Instance.
+pub const INSTANCE_IS_IMMUTABLE: &str = "is immutable: a Database never moves to another Instance";
+/// An update changes a binding.
+pub const TENANT_COMES_AND_GOES_WHOLE: &str =
+    "may be set where there is none and removed as a whole, but never changed";
+/// An update would let a Database mean another database.
+pub const FROZEN_DATABASE: &str = "cannot be changed once the database was observed on its server or bound; make a new PostgreSQLDatabase for another database";
+/// An update changes what is fixed for a database that is known.
+pub const FROZEN_FIELD: &str = "cannot be changed once the database was observed on its server or bound";
+/// An update would move the credential.
+pub const FROZEN_CREDENTIAL: &str = "cannot be changed once the database was observed on its server or bound; rotate the credential in its place";
+/// An update changes the reclaim policy too late.
+pub const FROZEN_POLICY: &str =
+    "cannot be changed while the database is being released; it can be once it was re-opened";
+/// A database on the server is somebody else's.
+pub const DATABASE_IS_TAKEN: &str = "another PostgreSQLDatabase or PostgreSQLTenant has this database on the same Instance; choose another name";
+/// A role on the server is somebody else's.
+pub const ROLE_IS_TAKEN: &str =
+    "another PostgreSQLDatabase or PostgreSQLTenant has this role on the same Instance; choose another name";
+/// A credential's place is somebody else's.
+pub const CREDENTIAL_IS_TAKEN: &str =
+    "another PostgreSQLDatabase has the credential at this mount and path; each needs its own";
+/// A Secret is delivered to somebody else.
+pub const SECRET_IS_TAKEN: &str =
+    "another PostgreSQLTenant in this namespace is delivered into this Secret; set another secretName";
+/// Instance and Tenant give a name that two others already give.
+pub const DELIVERY_IS_TAKEN: &str = "another PostgreSQLTenant in this namespace is delivered under this name, '<instance>-<tenant>-postgresql'; rename the Tenant";
+/// A name is the database that the administrator connects to.
+pub const INSTANCE_OWN_DATABASE: &str =
+    "must not be the database that the Instance itself connects to (its endpoint.database)";
+
+/// A Database is missing, unverified, bound or released: one text for all, so that names cannot be probed.
+pub fn cannot_be_bound(name: &str) -> String {
+    format!(
+        "PostgreSQLDatabase {name:?} cannot be bound now: it does not exist, is not verified, or is not free"
+    )
+}
+
 /// A name on the server does not fit; a proposal may follow.
 pub fn identifier() -> String {
     format!("must match {IDENTIFIER}")

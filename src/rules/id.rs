@@ -95,12 +95,28 @@ rules! {
     TenantReferenceName = "tenant/reference-name", [Cel, Webhook, Controller], "The names that a Tenant refers to are names of the API's own grammar.";
     TenantExtensionName = "tenant/extension-name", [Cel, Webhook, Controller], "An extension's name is a PostgreSQL identifier that needs no server to be judged.";
 
+    TenantTarget = "tenant/frozen-target", [Cel, Webhook, Controller], "Once binding has begun, the target of a Tenant stays as it was written.";
+    TenantInstalledExtensions = "tenant/installed-extensions", [Cel, Webhook], "An extension that is installed stays in the list.";
+    TenantDuplicate = "tenant/duplicate", [Webhook, Controller], "No two claims take one database or role on one Instance.";
+    TenantDuplicateDelivery = "tenant/duplicate-delivery", [Webhook, Controller], "No two Tenants of a namespace are delivered under one name.";
+    TenantReferenceExists = "tenant/reference-exists", [Webhook, Controller], "What a Tenant refers to exists and can be bound.";
+
     DatabaseReservedName = "database/reserved-name", [Cel, Webhook, Controller], "A database or login role does not take a name that PostgreSQL or Covenant reserves.";
     DatabaseCredential = "database/credential", [Cel, Webhook, Controller], "credentialRef is set for an import, and only for an import.";
     DatabaseCredentialPath = "database/credential-path", [Cel, Webhook, Controller], "The credential's mount and path are plain logical segments inside the installation's list.";
     DatabaseReferenceName = "database/reference-name", [Cel, Webhook, Controller], "The names that a Database refers to are names of the API's own grammar.";
     DatabaseTenantRef = "database/tenant-ref", [Cel, Webhook, Controller], "tenantRef is absent or complete.";
 
+    DatabaseInstanceImmutable = "database/instance-immutable", [Cel, Webhook], "A Database never moves to another Instance.";
+    DatabaseFrozen = "database/frozen", [Cel, Webhook], "What a Database stands for is fixed once it was observed or bound.";
+    DatabasePolicyFrozen = "database/policy-frozen", [Cel, Policy, Webhook], "The reclaim policy is fixed once the database is being released or deleted.";
+    DatabaseBinding = "database/binding", [Cel, Policy, Webhook, Controller], "A Database is bound to a Tenant that asks for it, and re-opened only when that Tenant is gone.";
+    DatabaseDuplicate = "database/duplicate", [Webhook, Controller], "No two claims take one database or role on one Instance.";
+    DatabaseDuplicateCredential = "database/duplicate-credential", [Webhook], "No two Databases have their credential at one place.";
+    DatabaseInstanceExists = "database/instance-exists", [Webhook, Controller], "The Instance of a Database exists.";
+    DatabaseDeletion = "database/deletion", [Webhook, Controller], "A Database in use is not deleted.";
+
+    InstanceDeletion = "instance/deletion", [Webhook, Controller], "An Instance that something refers to is not deleted.";
     InstanceHost = "instance/host", [Cel, Webhook, Controller], "endpoint.host is a DNS name in lower case and no address.";
     InstanceHostAddress = "instance/host-address", [Cel, Webhook, Controller], "endpoint.hostaddr is one IPv4 or IPv6 address.";
     InstanceDatabase = "instance/database", [Cel, Webhook, Controller], "endpoint.database is a name that PostgreSQL can hold whole.";

@@ -16,6 +16,7 @@ mod schema;
 pub mod secret_contract;
 mod suggestion;
 pub mod text;
+pub mod world;
 
 use serde_json::Value;
 
@@ -23,6 +24,8 @@ use crate::api::Kind;
 use field::FieldPath;
 use finding::{Finding, Findings, Shown};
 use id::RuleId;
+pub use postgresql::protection;
+use world::World;
 
 /// What an installation decides by its flags and what no object says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,6 +75,27 @@ pub fn shape(kind: Kind, object: &Value, installation: &Installation) -> Finding
         }
     };
     findings.in_document_order(order)
+}
+
+/// What is wrong with an object beside the other objects of `world`, and what an update may not do to `old`. Faults that
+/// the stored object already has beside them are warnings. In the order of the kind's fields.
+pub fn beside(kind: Kind, object: &Value, old: Option<&Value>, world: &dyn World) -> Findings {
+    let mut findings = postgresql::among(kind, object, world);
+    if let Some(old) = old {
+        findings = findings.ratcheted(&postgresql::among(kind, old, world));
+        findings.extend(postgresql::transition(kind, object, old, world));
+    }
+    findings.in_document_order(order(kind))
+}
+
+/// The fields of `kind`, in the order of its table.
+pub const fn order(kind: Kind) -> &'static [&'static str] {
+    match kind {
+        Kind::SecretContract => secret_contract::ORDER,
+        Kind::PostgreSQLInstance => postgresql::instance::ORDER,
+        Kind::PostgreSQLDatabase => postgresql::database::ORDER,
+        Kind::PostgreSQLTenant => postgresql::tenant::ORDER,
+    }
 }
 
 /// What a grammar says against a name. A text that is empty or longer than the schema allows is the schema's to refuse,

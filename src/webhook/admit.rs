@@ -7,8 +7,9 @@ use serde_json::value::RawValue;
 
 use super::review::{Answer, Operation, Review, Subject};
 use crate::api::kind::Kind;
-use crate::rules::finding::Findings;
-use crate::rules::{Installation, shape};
+use crate::rules::finding::{Fault, Findings};
+use crate::rules::world::World;
+use crate::rules::{self, Installation, protection, shape};
 
 /// What was decided, for the answer, the log and the metrics.
 #[derive(Debug)]
@@ -23,7 +24,7 @@ pub struct Decision {
 
 /// Judges a review of CREATE or UPDATE. Everything that is not an object of ours passes: a webhook that is asked about
 /// something it does not know must not stand in its way.
-pub fn validate(review: &Review<'_>, installation: &Installation) -> Decision {
+pub fn validate(review: &Review<'_>, installation: &Installation, world: &dyn World) -> Decision {
     let pass = |kind| Decision { answer: Answer::allowed(&review.uid), kind, findings: Findings::new() };
     let Some(kind) = Kind::find(&review.group, &review.kind) else { return pass(None) };
     if !review.subresource.is_empty() || !matches!(review.operation, Operation::Create | Operation::Update) {
@@ -39,14 +40,17 @@ pub fn validate(review: &Review<'_>, installation: &Installation) -> Decision {
     };
     let mut findings = shape(kind, &object, installation);
     let found = findings.errors().count();
-    if review.operation == Operation::Update && found > 0 {
-        // An old object that cannot be read has no faults to let through.
-        let old = review.old_object.and_then(|old| parse(old).ok());
-        if let Some(old) = old {
-            findings = findings.ratcheted(&shape(kind, &old, installation));
-        }
+    // An old object that cannot be read has no faults to let through.
+    let old =
+        review.old_object.filter(|_| review.operation == Operation::Update).and_then(|old| parse(old).ok());
+    if let Some(old) = &old
+        && found > 0
+    {
+        findings = findings.ratcheted(&shape(kind, old, installation));
     }
     let ratcheted = found - findings.errors().count();
+    findings.extend(rules::beside(kind, &object, old.as_ref(), world));
+    let findings = findings.in_document_order(rules::order(kind));
     let answer = answer(review, kind, &object, &findings, ratcheted);
     Decision { answer, kind: Some(kind), findings }
 }
@@ -101,9 +105,31 @@ fn parse(raw: &RawValue) -> Result<Value, &'static str> {
         .map_err(|_| "the object cannot be read: it is no JSON, or nests too deeply")
 }
 
-/// Judges a review of DELETE. What a deletion needs to know of other objects is not gathered in this version, so every
-/// deletion passes here; finalizers are the guard.
-pub fn protect(review: &Review<'_>, _: &Installation) -> Decision {
+/// Whether the review speaks of an object that `world` does not show yet: the caller may have read it a moment ago.
+pub fn is_ahead(review: &Review<'_>, world: &dyn World) -> bool {
+    let of_database = Kind::find(&review.group, &review.kind) == Some(Kind::PostgreSQLDatabase);
+    if !of_database || review.operation != Operation::Update {
+        return false;
+    }
+    let read = |raw: Option<&RawValue>| raw.and_then(|raw| parse(raw).ok());
+    let (Some(object), Some(old)) = (read(review.object), read(review.old_object)) else { return false };
+    let findings = rules::beside(Kind::PostgreSQLDatabase, &object, Some(&old), world);
+    findings.errors().any(|finding| finding.fault == Fault::NotFound)
+}
+
+/// Judges a review of DELETE.
+pub fn protect(review: &Review<'_>, _: &Installation, world: &dyn World) -> Decision {
     let kind = Kind::find(&review.group, &review.kind);
-    Decision { answer: Answer::allowed(&review.uid), kind, findings: Findings::new() }
+    let pass = Decision { answer: Answer::allowed(&review.uid), kind, findings: Findings::new() };
+    if review.operation != Operation::Delete || !review.subresource.is_empty() {
+        return pass;
+    }
+    let (Some(kind), Some(old)) = (kind, review.old_object.and_then(|old| parse(old).ok())) else {
+        return pass;
+    };
+    let Some(refusal) = protection::protect(kind, &old, world) else { return pass };
+    let answer = Answer::failed(&review.uid, 403, "Forbidden", refusal.message)
+        .with_audit_annotation("version", env!("CARGO_PKG_VERSION"))
+        .with_audit_annotation("rule-ids", refusal.rule.identifier(kind));
+    Decision { answer, ..pass }
 }

@@ -18,7 +18,9 @@ use super::admit::{self, Decision};
 use super::config::{Limits, Timeouts};
 use super::metrics::{Metrics, ReviewLabels, ShedLabels};
 use super::review::{Answer, Operation, Review, find_uid};
+use super::stores::Stores;
 use crate::rules::Installation;
+use crate::rules::world::World;
 
 /// How much earlier than the API server's own deadline a review is given up, so that the answer still arrives.
 const MARGIN: Duration = Duration::from_millis(500);
@@ -26,12 +28,16 @@ const MARGIN: Duration = Duration::from_millis(500);
 /// Bodies up to this size, in bytes, are judged at once: what fits into them takes milliseconds at most.
 const INLINE: usize = 16 * 1024;
 
+/// How long a review may wait for the stores to show what it speaks of.
+const SEEN: Duration = Duration::from_secs(1);
+
 /// How a review becomes a decision.
-type Judge = fn(&Review<'_>, &Installation) -> Decision;
+type Judge = fn(&Review<'_>, &Installation, &dyn World) -> Decision;
 
 /// Judges reviews within limits.
 pub struct App {
     installation: Installation,
+    stores: Arc<Stores>,
     limits: Limits,
     timeouts: Timeouts,
     metrics: Metrics,
@@ -61,16 +67,17 @@ impl Drop for Held<'_> {
 }
 
 impl App {
-    /// An application that judges by the lists of `installation`.
+    /// An application that judges by the lists of `installation` and the objects of `stores`.
     pub fn new(
         installation: Installation,
+        stores: Arc<Stores>,
         limits: Limits,
         timeouts: Timeouts,
         metrics: Metrics,
     ) -> Arc<Self> {
         let slots = Arc::new(Semaphore::new(limits.concurrent_reviews));
         let (waiting, bytes, draining) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicBool::new(false));
-        Arc::new(Self { installation, limits, timeouts, metrics, slots, waiting, bytes, draining })
+        Arc::new(Self { installation, stores, limits, timeouts, metrics, slots, waiting, bytes, draining })
     }
 
     /// The routes: `/validate` and `/protect`.
@@ -106,7 +113,7 @@ impl App {
         let deadline = started + self.patience(&request);
         let mut held = Held(&self.bytes, 0);
         let response = match self.body(request, &mut held).await {
-            Ok(body) => match self.turn(deadline).await {
+            Ok(body) => match self.turn_when_seen(&body, deadline).await {
                 Ok(slot) => self.review_within(body, slot, deadline, judge, started).await,
                 Err(response) => response,
             },
@@ -157,6 +164,24 @@ impl App {
             Ok(result) => result,
             Err(_) => Err(Refusal::Incomplete),
         }
+    }
+
+    /// A binding may speak of a Tenant that the API server has told its writer of before it has told us: waits a moment
+    /// for the stores, and then for a free place.
+    async fn turn_when_seen(&self, body: &[u8], deadline: Instant) -> Result<OwnedSemaphorePermit, Response> {
+        let until = deadline.min(Instant::now() + SEEN);
+        let is_ahead = || {
+            body.len() <= INLINE
+                && Review::read(body)
+                    .is_ok_and(|review| self.stores.look(|world| admit::is_ahead(&review, world)))
+        };
+        let mut changes = self.stores.changes();
+        while catch_unwind(AssertUnwindSafe(is_ahead)).unwrap_or(false) {
+            if !matches!(tokio::time::timeout_at(until.into(), changes.changed()).await, Ok(Ok(()))) {
+                break;
+            }
+        }
+        self.turn(deadline).await
     }
 
     /// Waits for a free place; turns the request away when too many wait already.
@@ -236,7 +261,9 @@ impl App {
             ));
         }
         // A defect in a rule must cost one review, not the process.
-        let Ok(decision) = catch_unwind(AssertUnwindSafe(|| judge(review, &self.installation))) else {
+        let Ok(decision) = catch_unwind(AssertUnwindSafe(|| {
+            self.stores.look(|world| judge(review, &self.installation, world))
+        })) else {
             self.metrics.panics.inc();
             tracing::error!(uid = %review.uid, kind = %review.kind, "judging a review panicked");
             self.count("other", review.operation, "failed", review.dry_run);

@@ -9,8 +9,10 @@ mod reload;
 mod review;
 mod run;
 mod serve;
+mod stores;
 
 pub use app::App;
 pub use metrics::Metrics;
 pub use run::{Arguments, run};
 pub use serve::{serve, tls_config};
+pub use stores::Stores;

@@ -12,7 +12,9 @@ use super::config::{Limits, Timeouts};
 use super::metrics::Metrics;
 use super::reload::Reload;
 use super::serve::{serve, tls_config};
+use super::stores::Stores;
 use crate::api::names;
+use crate::cluster::client;
 use crate::process::exit::StartError;
 use crate::process::flags::{SharedFlags, duration_between, socket_address};
 use crate::process::health::Readiness;
@@ -108,16 +110,18 @@ pub async fn run(arguments: Arguments) -> Result<(), StartError> {
     let reload = Reload::start(files, arguments.service_name(), metrics.clone())?;
     let health_listener = listener::bind("--metrics-listen", arguments.shared.metrics_listen).await?;
     let admission_listener = listener::bind("--listen", arguments.listen).await?;
+    let client = client::connect(arguments.shared.kubeconfig.as_deref(), names::WEBHOOK).await?;
     let signals = signals::termination()?;
 
     let readiness = Readiness::new();
     let serving_check = readiness.register("serving", "starting");
     let current = reload.current();
     let poll = tokio::spawn(reload.run(readiness.register("certificate", "not checked yet")));
+    let (stores, watches) = Stores::start(&client, &readiness);
     let health_stop = CancellationToken::new();
     let health = health::router(readiness, registry);
     let health = tokio::spawn(listener::serve(health_listener, health, health_stop.clone()));
-    let app = App::new(arguments.installation(), arguments.limits(), arguments.timeouts(), metrics);
+    let app = App::new(arguments.installation(), stores, arguments.limits(), arguments.timeouts(), metrics);
     let serving = serve(app, admission_listener, tls_config(current), signals.stop.clone());
     tracing::info!(listen = %arguments.listen, version = env!("CARGO_PKG_VERSION"), "serving admission reviews");
     serving_check.pass();
@@ -131,6 +135,7 @@ pub async fn run(arguments: Arguments) -> Result<(), StartError> {
         () = leaving => {}
     }
     poll.abort();
+    drop(watches);
     health_stop.cancel();
     let _ = health.await;
     Ok(())

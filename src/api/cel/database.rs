@@ -12,8 +12,7 @@ const NEITHER_OBSERVED_NOR_BOUND: &str =
 
 /// `spec.instanceRef` never changes.
 pub fn instance_is_immutable() -> Rule {
-    rule("self == oldSelf", "is immutable: a Database never moves to another Instance")
-        .reason(Reason::FieldValueForbidden)
+    rule("self == oldSelf", texts::INSTANCE_IS_IMMUTABLE).reason(Reason::FieldValueForbidden)
 }
 
 /// An Import names its credential.
@@ -46,7 +45,7 @@ pub fn provision_forbids_a_credential() -> Rule {
 pub fn tenant_is_set_or_removed_whole() -> Rule {
     rule(
         "!has(oldSelf.tenantRef) || !has(self.tenantRef) || self.tenantRef == oldSelf.tenantRef",
-        "may be set where there is none and removed as a whole, but never changed",
+        texts::TENANT_COMES_AND_GOES_WHOLE,
     )
     .field_path(".tenantRef")
     .reason(Reason::FieldValueForbidden)
@@ -54,49 +53,28 @@ pub fn tenant_is_set_or_removed_whole() -> Rule {
 
 /// `spec.database` is fixed once the database was observed or bound.
 pub fn database_is_frozen() -> Rule {
-    frozen_unless(
-        NEITHER_OBSERVED_NOR_BOUND,
-        "database",
-        "cannot be changed once the database was observed on its server or bound; make a new PostgreSQLDatabase for \
-         another database",
-    )
+    frozen_unless(NEITHER_OBSERVED_NOR_BOUND, "database", texts::FROZEN_DATABASE)
 }
 
 /// `spec.loginRole` is fixed once the database was observed or bound.
 pub fn login_role_is_frozen() -> Rule {
-    frozen_unless(
-        NEITHER_OBSERVED_NOR_BOUND,
-        "loginRole",
-        "cannot be changed once the database was observed on its server or bound",
-    )
+    frozen_unless(NEITHER_OBSERVED_NOR_BOUND, "loginRole", texts::FROZEN_FIELD)
 }
 
 /// `spec.source` is fixed once the database was observed or bound.
 pub fn source_is_frozen() -> Rule {
-    frozen_unless(
-        NEITHER_OBSERVED_NOR_BOUND,
-        "source",
-        "cannot be changed once the database was observed on its server or bound",
-    )
+    frozen_unless(NEITHER_OBSERVED_NOR_BOUND, "source", texts::FROZEN_FIELD)
 }
 
 /// `spec.credentialRef` is fixed once the database was observed or bound.
 pub fn credential_is_frozen() -> Rule {
-    frozen_unless(
-        NEITHER_OBSERVED_NOR_BOUND,
-        "credentialRef",
-        "cannot be changed once the database was observed on its server or bound; rotate the credential in its place",
-    )
+    frozen_unless(NEITHER_OBSERVED_NOR_BOUND, "credentialRef", texts::FROZEN_CREDENTIAL)
 }
 
 /// `spec.reclaimPolicy` is fixed from the release on. For a database that is being deleted an admission policy says the
 /// same: CEL cannot see a deletion.
 pub fn policy_is_frozen() -> Rule {
-    frozen_unless(
-        "!oldSelf.?status.?release.hasValue()",
-        "reclaimPolicy",
-        "cannot be changed while the database is being released; it can be once it was re-opened",
-    )
+    frozen_unless("!oldSelf.?status.?release.hasValue()", "reclaimPolicy", texts::FROZEN_POLICY)
 }
 
 /// A mount or path has no empty segment and none that would climb.

@@ -10,8 +10,6 @@ use super::{frozen_unless, proposal_from_object_name, reserved_database, reserve
 /// Binding has not begun; from then on the target stays as it was written. A phase of a later version counts as begun.
 const NOT_BEGUN: &str = "oldSelf.?status.?phase.orValue('') in ['', 'Pending']";
 
-const FROZEN_TARGET: &str = "cannot be changed once binding has begun: a Tenant never moves to another database; make a new Tenant instead";
-
 /// Not both sources.
 pub fn not_both_sources() -> Rule {
     rule(
@@ -82,21 +80,17 @@ pub fn delivery_name_fits() -> Rule {
 
 /// `spec.provision` is fixed once binding has begun.
 pub fn provision_is_frozen() -> Rule {
-    frozen_unless(NOT_BEGUN, "provision", FROZEN_TARGET)
+    frozen_unless(NOT_BEGUN, "provision", texts::FROZEN_TARGET)
 }
 
 /// `spec.databaseRef` is fixed once binding has begun.
 pub fn database_ref_is_frozen() -> Rule {
-    frozen_unless(NOT_BEGUN, "databaseRef", FROZEN_TARGET)
+    frozen_unless(NOT_BEGUN, "databaseRef", texts::FROZEN_TARGET)
 }
 
 /// `spec.secretName` is fixed once binding has begun.
 pub fn secret_name_is_frozen() -> Rule {
-    frozen_unless(
-        NOT_BEGUN,
-        "secretName",
-        "cannot be changed once binding has begun: workloads would lose the Secret; make a new Tenant instead",
-    )
+    frozen_unless(NOT_BEGUN, "secretName", texts::FROZEN_SECRET_NAME)
 }
 
 /// An extension that was installed stays in `spec.extensions`. One that was removed before it was installed, and is in
@@ -111,8 +105,8 @@ pub fn installed_extensions_stay() -> Rule {
              || oldSelf.spec.extensions.all(e, !({INSTALLED}) || ({WANTED}))"
         ),
         format!(
-            "'extensions that are installed cannot be removed; put back: %s'\
-             .format([oldSelf.spec.extensions.filter(e, {INSTALLED} && !({WANTED}))])"
+            "'{}: %s'.format([oldSelf.spec.extensions.filter(e, {INSTALLED} && !({WANTED}))])",
+            texts::EXTENSIONS_STAY
         ),
     )
     .field_path(".spec.extensions")

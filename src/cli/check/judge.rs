@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use jiff::Timestamp;
 use serde_json::Value;
 
+use super::claims::Claims;
 use super::facts;
 use super::report::{Entry, Finding, Report, Verdict};
 use super::state::Contracts;
@@ -42,6 +43,8 @@ pub struct Judge {
     /// Where the entry of an object stands, and where the object stood.
     seen: HashMap<Key, (usize, Place)>,
     contracts: Contracts,
+    /// What is given of the PostgreSQL kinds, and the entries that wait to be judged beside it.
+    claims: Claims,
     skipped: usize,
     unreadable: usize,
 }
@@ -56,6 +59,7 @@ impl Judge {
             entries: Vec::new(),
             seen: HashMap::new(),
             contracts: Contracts::default(),
+            claims: Claims::default(),
             skipped: 0,
             unreadable: 0,
         }
@@ -108,6 +112,10 @@ impl Judge {
                 value,
                 &shape,
             );
+        } else {
+            let old = key.as_ref().and_then(|key| self.former.0.get(key)).cloned();
+            let namespace = entry.namespace.clone().unwrap_or_default();
+            self.claims.add(self.entries.len(), kind, &namespace, value, old, node.clone());
         }
         entry.verdict = Some(if findings.has_errors() { Verdict::Invalid } else { Verdict::Valid });
         entry.findings = described(&findings, &node);
@@ -175,6 +183,7 @@ impl Judge {
 
     /// The report over everything that was taken, as of `now`. With `strict`, what cannot be told is an error.
     pub fn report(mut self, now: Timestamp, strict: bool) -> Report {
+        self.claims.judge(&mut self.entries);
         self.contracts.judge(&mut self.entries, &self.installation, now, strict);
         Report::new(self.entries.into_iter().flatten().collect(), self.skipped, self.unreadable)
     }
@@ -256,7 +265,7 @@ fn unsupported(field: &'static str, text: &str, supported: &[String], node: &Nod
     describe(&found, node)
 }
 
-fn described(findings: &Findings, node: &Node) -> Vec<Finding> {
+pub(super) fn described(findings: &Findings, node: &Node) -> Vec<Finding> {
     findings.iter().map(|finding| describe(finding, node)).collect()
 }
 

@@ -2,6 +2,7 @@
 //!
 //! `judge` turns objects into a report, with the facts of `facts` and the verdicts of `state`; `report` is the form that programs read, `text` the one for people.
 
+mod claims;
 mod facts;
 mod judge;
 pub mod report;
