@@ -7,9 +7,11 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
+use covenant::api::Kind;
 use covenant::rules::Installation;
+use covenant::rules::world::Objects;
 use covenant::webhook::config::{Limits, Timeouts};
-use covenant::webhook::{App, Metrics};
+use covenant::webhook::{App, Metrics, Stores};
 use http_body_util::BodyExt as _;
 use prometheus_client::registry::Registry;
 use serde_json::{Value, json};
@@ -230,4 +232,37 @@ async fn keys_beyond_the_limit_are_one_fault_and_cost_nothing() {
     let message = response["status"]["message"].as_str().unwrap();
     assert!(message.contains("spec.requiredKeys: Too many: 300: must have at most 256 items"), "{message}");
     assert!(!message.contains("spec.requiredKeys[256].pattern"), "{message}");
+}
+
+fn tenant(name: &str) -> Value {
+    json!({"apiVersion": "database.ayatori.ddupan.top/v1alpha1", "kind": "PostgreSQLTenant",
+        "metadata": {"name": name, "namespace": "shop", "uid": format!("uid-{name}")},
+        "spec": {"provision": {"instanceRef": {"name": "main"}, "database": "orders", "loginRole": name}}})
+}
+
+fn of_kind(kind: &str, operation: &str, object: Value, old: Value) -> String {
+    let mut review = review(operation, object, old);
+    review["request"]["kind"] =
+        json!({"group": "database.ayatori.ddupan.top", "version": "v1alpha1", "kind": kind});
+    review.to_string()
+}
+
+#[tokio::test]
+async fn a_review_looks_at_the_stores() {
+    let instance = json!({"kind": "PostgreSQLInstance", "metadata": {"name": "main"}, "spec": {}});
+    let mut objects = Objects::new();
+    objects.set_complete(true);
+    objects.insert(Kind::PostgreSQLTenant, tenant("one"));
+    objects.insert(Kind::PostgreSQLInstance, instance.clone());
+    let metrics = Metrics::register(&mut Registry::default());
+    let stores = Stores::holding(objects);
+    let app = App::new(Installation::default(), stores, Limits::default(), Timeouts::default(), metrics);
+    let asked = of_kind("PostgreSQLTenant", "CREATE", tenant("two"), Value::Null);
+    let response = post(&app, "/validate", asked).await.response();
+    assert_eq!(response["status"]["details"]["causes"][0]["reason"], "FieldValueDuplicate", "{response}");
+    let asked = of_kind("PostgreSQLInstance", "DELETE", Value::Null, instance);
+    let response = post(&app, "/protect", asked).await.response();
+    assert_eq!((&response["allowed"], &response["status"]["code"]), (&json!(false), &json!(403)));
+    let asked = of_kind("PostgreSQLTenant", "DELETE", Value::Null, tenant("one"));
+    assert_eq!(post(&app, "/protect", asked).await.response()["allowed"], true);
 }

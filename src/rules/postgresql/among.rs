@@ -34,6 +34,9 @@ impl<'a> Names<'a> {
     }
 }
 
+/// Picks one of the names.
+type Pick = for<'n> fn(&Names<'n>) -> Option<&'n str>;
+
 /// What is wrong with a Database beside the other objects.
 pub fn database(object: &Value, world: &dyn World) -> Findings {
     let database = EffectiveDatabase::of_object(object);
@@ -126,7 +129,6 @@ fn taken(
         })
         .filter_map(|other| Some((other, Names::of_tenant(&EffectiveTenant::of_object(other))?)))
         .collect();
-    type Pick = for<'n> fn(&Names<'n>) -> Option<&'n str>;
     let picks: [(&str, Pick, &str); 2] = [
         (fields.database, |names| names.database, texts::DATABASE_IS_TAKEN),
         (fields.login_role, |names| names.login_role, texts::ROLE_IS_TAKEN),
