@@ -5,8 +5,11 @@ use std::time::Duration;
 
 use http::HeaderValue;
 use http::header::USER_AGENT;
+use kube::client::ClientBuilder;
 use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
 use kube::{Client, Config};
+
+use super::fence::Fence;
 
 use crate::process::exit::StartError;
 
@@ -25,6 +28,11 @@ const SILENCE: Duration = Duration::from_secs(330);
 /// Nothing is sent yet: an API server that does not answer is no error here. `process` is the name of the process in
 /// the API server's log. Requests are not repeated by the client, because each caller has its own way to try again.
 pub async fn connect(kubeconfig: Option<&Path>, process: &str) -> Result<Client, StartError> {
+    fenced(kubeconfig, process, &Fence::open()).await
+}
+
+/// The same, of which nothing is written while the fence is closed.
+pub async fn fenced(kubeconfig: Option<&Path>, process: &str, fence: &Fence) -> Result<Client, StartError> {
     let mut config = config(kubeconfig).await?;
     config.connect_timeout = Some(CONNECT);
     config.write_timeout = Some(WRITE);
@@ -35,7 +43,8 @@ pub async fn connect(kubeconfig: Option<&Path>, process: &str) -> Result<Client,
         config.headers.push((USER_AGENT, agent));
     }
     let server = config.cluster_url.to_string();
-    Client::try_from(config).map_err(|error| {
+    let builder = ClientBuilder::try_from(config).map(|builder| builder.with_layer(fence).build());
+    builder.map_err(|error| {
         let what = format!("cannot make a client for {server}: {error}");
         StartError::configuration(what, "check certificate, key and token in the kubeconfig")
     })

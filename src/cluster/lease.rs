@@ -13,6 +13,7 @@ use kube::Client;
 use kube::api::{Api, ObjectMeta, PostParams};
 
 use super::error::{FailureClass, RequestError};
+use super::fence::Fence;
 use crate::api::names;
 use crate::process::clock;
 
@@ -34,6 +35,7 @@ pub struct Election {
     name: String,
     identity: String,
     observed: Option<Observed>,
+    fence: Fence,
 }
 
 /// The Lease as it was last seen, and since when its record has been like that.
@@ -52,10 +54,11 @@ pub enum Attempt {
 }
 
 impl Election {
-    /// The candidate `identity` for the Lease `namespace/name`. The identity must be unique to this process.
-    pub fn new(client: Client, namespace: &str, name: &str, identity: &str) -> Self {
+    /// The candidate `identity` for the Lease `namespace/name`. The identity must be unique to this process. `fence` is
+    /// open while the Lease is held.
+    pub fn new(client: Client, namespace: &str, name: &str, identity: &str, fence: Fence) -> Self {
         let leases = Api::namespaced(client, namespace);
-        Self { leases, name: name.to_owned(), identity: identity.to_owned(), observed: None }
+        Self { leases, name: name.to_owned(), identity: identity.to_owned(), observed: None, fence }
     }
 
     /// Tries once. An error means that nothing is known; try again after [`RETRY`].
@@ -72,7 +75,10 @@ impl Election {
         }
         let taken = taken(&observed.lease, &self.identity, clock::now());
         match self.write(taken).await {
-            Ok(()) => Ok(Attempt::Acquired),
+            Ok(()) => {
+                self.fence.open_until(now + DEADLINE);
+                Ok(Attempt::Acquired)
+            }
             Err(error) if error.class == FailureClass::Conflict => {
                 Ok(Attempt::HeldBy("another candidate".to_owned()))
             }
@@ -82,13 +88,22 @@ impl Election {
 
     /// Keeps the Lease renewed; returns only when it is lost, with the reason.
     pub async fn hold(&mut self) -> String {
+        let lost = self.renew_always().await;
+        self.fence.close();
+        lost
+    }
+
+    async fn renew_always(&mut self) -> String {
         let mut renewed = Instant::now();
         loop {
             tokio::time::sleep(RETRY).await;
             let begun = Instant::now();
             let left = DEADLINE.saturating_sub(renewed.elapsed());
             match tokio::time::timeout(left, self.renew()).await {
-                Ok(Ok(())) => renewed = begun,
+                Ok(Ok(())) => {
+                    renewed = begun;
+                    self.fence.open_until(begun + DEADLINE);
+                }
                 Ok(Err(Some(holder))) => return format!("the Lease is now held by {holder:?}"),
                 Ok(Err(None)) => {}
                 Err(_) => return format!("the Lease could not be renewed for {} s", DEADLINE.as_secs()),
@@ -119,6 +134,7 @@ impl Election {
 
     /// Gives the Lease up, so that the next leader need not wait for it to expire. Only a leader may call this.
     pub async fn release(&mut self) {
+        self.fence.close();
         let Some(observed) = &self.observed else { return };
         if holder(&observed.lease) != self.identity {
             return;
@@ -146,9 +162,11 @@ impl Election {
         };
         let empty = Lease { metadata, ..Lease::default() };
         let lease = taken(&empty, &self.identity, clock::now());
+        let begun = Instant::now();
         match limited(&self.name, "create", self.leases.create(&parameters(), &lease)).await {
             Ok(lease) => {
                 self.observe(lease, Instant::now());
+                self.fence.open_until(begun + DEADLINE);
                 Ok(Attempt::Acquired)
             }
             Err(error) if error.class == FailureClass::Conflict => {
@@ -289,7 +307,7 @@ mod tests {
         }
 
         fn candidate(&self, identity: &str) -> Election {
-            Election::new(self.client(), "n", "covenant-controller", identity)
+            Election::new(self.client(), "n", "covenant-controller", identity, Fence::closed())
         }
     }
 

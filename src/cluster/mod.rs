@@ -5,6 +5,7 @@
 pub mod client;
 pub mod error;
 pub mod events;
+pub mod fence;
 pub mod lease;
 pub mod objects;
 pub mod optional_watch;

@@ -20,6 +20,7 @@ use super::metrics::Metrics;
 use crate::api::{Kind, names};
 use crate::cluster::client;
 use crate::cluster::events::Events;
+use crate::cluster::fence::Fence;
 use crate::cluster::lease::{self, Attempt, Election};
 use crate::process::exit::StartError;
 use crate::process::health::{self, Check, Readiness};
@@ -40,7 +41,10 @@ pub async fn run(flags: Flags) -> Result<(), StartError> {
             "use external and mount a certificate, as webhook-certs/ says",
         ));
     }
-    let client = client::connect(flags.shared.kubeconfig.as_deref(), names::CONTROLLER).await?;
+    let kubeconfig = flags.shared.kubeconfig.as_deref();
+    let elector = client::connect(kubeconfig, names::CONTROLLER).await?;
+    let fence = if flags.leader_elect { Fence::closed() } else { Fence::open() };
+    let client = client::fenced(kubeconfig, names::CONTROLLER, &fence).await?;
     let listener = listener::bind("--metrics-listen", flags.shared.metrics_listen).await?;
     telemetry::start(flags.shared.log_level, flags.shared.log_format);
     let signals = signals::termination()?;
@@ -58,7 +62,7 @@ pub async fn run(flags: Flags) -> Result<(), StartError> {
 
     let identity = identity();
     tracing::info!("covenant-controller {} starts as {identity}", env!("CARGO_PKG_VERSION"));
-    let process = Process { flags, client, metrics, readiness, identity };
+    let process = Process { flags, elector, fence, client, metrics, readiness, identity };
     let outcome = tokio::select! {
         outcome = process.lead(&signals.stop) => outcome,
         () = signals.stop_now.cancelled() => Err(StartError::Stopped("stopped at once by a second signal".to_owned())),
@@ -76,6 +80,9 @@ fn identity() -> String {
 
 struct Process {
     flags: Flags,
+    /// For the election alone: nothing else may be written by whoever does not lead.
+    elector: Client,
+    fence: Fence,
     client: Client,
     metrics: Metrics,
     readiness: Readiness,
@@ -89,8 +96,13 @@ impl Process {
         if self.flags.leader_elect {
             let check = self.readiness.register("election", "the Lease has not been read yet");
             let namespace = &self.flags.shared.namespace;
-            let mut candidate =
-                Election::new(self.client.clone(), namespace, names::ELECTION_LEASE, &self.identity);
+            let mut candidate = Election::new(
+                self.elector.clone(),
+                namespace,
+                names::ELECTION_LEASE,
+                &self.identity,
+                self.fence.clone(),
+            );
             tokio::select! {
                 () = stop.cancelled() => return Ok(()),
                 () = acquire(&mut candidate, &check) => {}
