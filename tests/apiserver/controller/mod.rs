@@ -9,6 +9,7 @@ mod election;
 mod endurance;
 mod external_secrets;
 mod leaks;
+mod paused;
 mod stored;
 mod workloads;
 
