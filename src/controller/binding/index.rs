@@ -183,13 +183,25 @@ impl Index {
             instances.extend(seen.instance.clone());
         }
         instances.retain(|name| known.instances.get(name).is_some_and(|(_, is_deleting)| *is_deleting));
-        databases.retain(|name| known.databases.contains_key(name));
+        let existence =
+            |seen: &Option<TenantSeen>| seen.as_ref().map(|seen| (seen.uid.clone(), seen.is_deleting));
+        let is_other = existence(&before) != existence(&after);
+        databases.retain(|name| {
+            known.databases.get(name).is_some_and(|database| {
+                // A Database that is bound to a Tenant cares whether that one lives. What else the Tenant says matters to
+                // one that is going, that is in conflict, or that is somebody else's.
+                is_other
+                    || database.is_deleting
+                    || database.tenant.as_ref() != Some(place)
+                    || database.reason.as_deref() == Some(DatabaseReason::Conflict.as_str())
+            })
+        });
         drop(known);
         self.wake([], &databases, &instances);
     }
 
-    /// A version of a Database was seen, or it is gone.
-    pub(super) fn database(&self, name: &str, database: Option<&Database>) {
+    /// A version of a Database was seen, or it is gone. `by_tenant`: a Tenant's pass has made this version, and goes on with it.
+    pub(super) fn database(&self, name: &str, database: Option<&Database>, by_tenant: bool) {
         let mut known = self.lock();
         let after = database.map(seen_database);
         let before = known.databases.get(name).cloned();
@@ -213,11 +225,26 @@ impl Index {
             known.databases.remove(&name);
         }
         let mut tenants: BTreeSet<Place> = known.tenants_of_database.of(&name).into_iter().collect();
+        let carrier = after.as_ref().and_then(|after| after.tenant.clone());
         let mut instances = BTreeSet::new();
         for seen in [&before, &after].into_iter().flatten() {
             tenants.extend(seen.tenant.clone());
             tenants.extend(known.tenants_of_record.of(&seen.uid));
             instances.insert(seen.instance.clone());
+        }
+        if let (Some(place), Some(seen)) = (carrier, &after) {
+            // The Tenant that it is bound to, and that has it on record, does not care how the Database words it.
+            let has_it =
+                known.tenants.get(&place).is_some_and(|tenant| tenant.recorded.as_ref() == Some(&seen.uid));
+            let same = before.as_ref().is_some_and(|before| {
+                (&before.uid, before.is_deleting, &before.tenant)
+                    == (&seen.uid, seen.is_deleting, &seen.tenant)
+            });
+            if by_tenant
+                || (has_it && same && seen.reason.as_deref() != Some(DatabaseReason::Conflict.as_str()))
+            {
+                tenants.remove(&place);
+            }
         }
         instances.retain(|name| known.instances.get(name).is_some_and(|(_, is_deleting)| *is_deleting));
         drop(known);

@@ -57,6 +57,8 @@ pub(super) struct Shared {
     pub(super) namespace: String,
     pub(super) index: Index,
     pub(super) observer: Arc<dyn Observe>,
+    /// Versions of Databases that Tenants' passes have made and the watch has not shown yet.
+    pub(super) by_tenants: Mutex<HashSet<String>>,
 }
 
 /// The passes over one kind.
@@ -117,7 +119,7 @@ impl Binding {
                 Ok(stored) => {
                     self.done(place, &write, &stored);
                     refused = None;
-                    if !world.absorb(&write, &stored, &mut reader) {
+                    if !world.absorb(&write, &stored, &mut reader).await {
                         reader = Reader::new(&self.shared);
                         world = World::read(self.kind, place, &mut reader).await;
                     }
@@ -163,7 +165,13 @@ impl Binding {
         if text("/kind") == Some(self.kind.as_str())
             && let Some(version) = text("/metadata/resourceVersion")
         {
-            self.remember(place, |memory| memory.own.insert(version.to_owned()));
+            self.remember(place, |memory| note(&mut memory.own, version));
+        }
+        if self.kind == Kind::PostgreSQLTenant
+            && text("/kind") == Some(Kind::PostgreSQLDatabase.as_str())
+            && let Some(version) = text("/metadata/resourceVersion")
+        {
+            note(&mut self.shared.by_tenants.lock().unwrap_or_else(PoisonError::into_inner), version);
         }
         self.remember(place, |memory| (memory.waits, memory.not_seen) = (0, 0));
         self.shared.metrics.step(write.name, "done");
@@ -223,7 +231,11 @@ impl Binding {
                 let database = object.and_then(|object| read::parse::<Database>(object, installation));
                 let phase = database.as_ref().and_then(|database| database.status.phase.clone());
                 self.shared.metrics.phase(self.kind, place, object.map(|_| phase.unwrap_or_default()));
-                index.database(&place.1, database.as_ref());
+                let by_tenant = database.as_ref().is_some_and(|database| {
+                    let mut versions = self.shared.by_tenants.lock().unwrap_or_else(PoisonError::into_inner);
+                    versions.remove(&database.metadata.resource_version)
+                });
+                index.database(&place.1, database.as_ref(), by_tenant);
             }
             Kind::PostgreSQLInstance => {
                 let instance = object.and_then(|object| read::parse::<Instance>(object, installation));
@@ -232,6 +244,16 @@ impl Binding {
             Kind::SecretContract => {}
         }
     }
+}
+
+/// Notes a version that we have made. One whose event came before the answer is never taken out again, so all are forgotten
+/// once there are many: that costs some passes that find nothing to do.
+fn note(versions: &mut HashSet<String>, version: &str) {
+    const MANY: usize = 1024;
+    if versions.len() >= MANY {
+        versions.clear();
+    }
+    versions.insert(version.to_owned());
 }
 
 impl Reconciler for Binding {

@@ -1,6 +1,6 @@
 //! The controllers of the three kinds together.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use futures::StreamExt as _;
 use kube::Client;
@@ -62,6 +62,7 @@ impl Process {
             namespace: self.namespace.clone(),
             index: Index::new(self.scopes.len()),
             observer: self.observer.clone(),
+            by_tenants: Mutex::default(),
         });
         let leases = self.check("leases", None);
         tasks.spawn(claims::follow(shared.clone(), leases, ending.clone()));

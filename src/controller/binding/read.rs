@@ -246,15 +246,21 @@ impl<'a> Reader<'a> {
         world
     }
 
+    /// The Tenant that a Database has on record; nothing is known of one where it has none.
+    pub(super) async fn tenant_of(&mut self, database: &Database) -> Lookup<Tenant> {
+        match database.tenant_on_record() {
+            Some(tenant) => self.get(Some(&tenant.namespace), &tenant.name).await,
+            None => Lookup::Unknown,
+        }
+    }
+
     /// The world of a Database's pass.
     pub(super) async fn database_world(&mut self, place: &Place) -> DatabaseWorld {
         let mut world = DatabaseWorld { database: self.database(&place.1).await, ..DatabaseWorld::default() };
         let Lookup::Found(seen) = &world.database else { return world };
         let database = seen.database.clone();
         world.observation = self.shared.observer.database(&database);
-        if let Some(tenant) = database.tenant_on_record() {
-            world.tenant = self.get(Some(&tenant.namespace), &tenant.name).await;
-        }
+        world.tenant = self.tenant_of(&database).await;
         if let Some(bound) = &database.tenant_ref
             && let Some(carrying) = self.carrying(&bound.uid).await
         {

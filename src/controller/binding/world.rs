@@ -50,8 +50,8 @@ impl World {
     ///
     /// A Tenant's pass may go on with the answers to its own writes: each is guarded by the version that was judged, and a
     /// Database that it has written is newer than the Tenant it goes with. A Database's pass has to see its Tenant after
-    /// itself, so only claims are taken in there.
-    pub(super) fn absorb(&mut self, write: &Write, stored: &Value, reader: &mut Reader<'_>) -> bool {
+    /// itself, so that one is read again.
+    pub(super) async fn absorb(&mut self, write: &Write, stored: &Value, reader: &mut Reader<'_>) -> bool {
         match (self, &write.operation) {
             (Self::Tenant(world), Operation::CreateLease { .. }) => {
                 let names = world.claim_names();
@@ -80,9 +80,23 @@ impl World {
                 true
             }
             (Self::Tenant(world), operation) => absorb_into_tenant(world, operation, stored, reader),
+            (Self::Database(world), Operation::ReplaceStatus { .. }) => {
+                let Lookup::Found(seen) = &mut world.database else { return false };
+                let Some(database) = reader.keep::<Database>(place(stored), stored.clone()) else {
+                    return false;
+                };
+                seen.database = database;
+                world.tenant = reader.tenant_of(&seen.database).await;
+                true
+            }
             (Self::Database(_) | Self::Instance(_), _) => false,
         }
     }
+}
+
+fn place(stored: &Value) -> Place {
+    let text = |pointer| stored.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
+    (text("/metadata/namespace"), text("/metadata/name"))
 }
 
 fn absorb_into_tenant(
@@ -91,10 +105,6 @@ fn absorb_into_tenant(
     stored: &Value,
     reader: &mut Reader<'_>,
 ) -> bool {
-    let place = |stored: &Value| {
-        let text = |pointer| stored.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
-        (text("/metadata/namespace"), text("/metadata/name"))
-    };
     match operation {
         Operation::ReplaceFinalizers { object, .. } | Operation::ReplaceStatus { object, .. }
             if object.kind == Kind::PostgreSQLTenant =>

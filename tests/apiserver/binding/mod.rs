@@ -9,5 +9,6 @@ mod crashes;
 mod guards;
 mod history;
 mod lab;
+mod many;
 mod races;
 mod undisturbed;
