@@ -64,19 +64,18 @@ pub const FROZEN_CREDENTIAL: &str = "cannot be changed once the database was obs
 /// An update changes the reclaim policy too late.
 pub const FROZEN_POLICY: &str =
     "cannot be changed while the database is being released; it can be once it was re-opened";
-/// A database on the server is somebody else's.
-pub const DATABASE_IS_TAKEN: &str = "another PostgreSQLDatabase or PostgreSQLTenant has this database on the same Instance; choose another name";
+/// A database on the server is somebody else's. This and the next ones are short enough for a warning with its field.
+pub const DATABASE_IS_TAKEN: &str = "is taken on this Instance by another claim; choose another name";
 /// A role on the server is somebody else's.
-pub const ROLE_IS_TAKEN: &str =
-    "another PostgreSQLDatabase or PostgreSQLTenant has this role on the same Instance; choose another name";
+pub const ROLE_IS_TAKEN: &str = "is taken on this Instance by another claim; choose another role";
 /// A credential's place is somebody else's.
-pub const CREDENTIAL_IS_TAKEN: &str =
-    "another PostgreSQLDatabase has the credential at this mount and path; each needs its own";
+pub const CREDENTIAL_IS_TAKEN: &str = "is the place of another Database's credential; each needs its own";
 /// A Secret is delivered to somebody else.
-pub const SECRET_IS_TAKEN: &str =
-    "another PostgreSQLTenant in this namespace is delivered into this Secret; set another secretName";
+pub const SECRET_IS_TAKEN: &str = "is delivered to another Tenant in this namespace; set another secretName";
 /// Instance and Tenant give a name that two others already give.
-pub const DELIVERY_IS_TAKEN: &str = "another PostgreSQLTenant in this namespace is delivered under this name, '<instance>-<tenant>-postgresql'; rename the Tenant";
+pub const DELIVERY_IS_TAKEN: &str = "is taken in this namespace by another Tenant; rename this one";
+/// The database that an Instance is to connect to is somebody's.
+pub const OWN_DATABASE_IS_TAKEN: &str = "is the database of a claim on this Instance; connect to another one";
 /// A name is the database that the administrator connects to.
 pub const INSTANCE_OWN_DATABASE: &str =
     "must not be the database that the Instance itself connects to (its endpoint.database)";

@@ -116,6 +116,7 @@ rules! {
     DatabaseInstanceExists = "database/instance-exists", [Webhook, Controller], "The Instance of a Database exists.";
     DatabaseDeletion = "database/deletion", [Webhook, Controller], "A Database in use is not deleted.";
 
+    InstanceOwnDatabase = "instance/own-database", [Webhook], "The database that an Instance connects to is no claim's.";
     InstanceDeletion = "instance/deletion", [Webhook, Controller], "An Instance that something refers to is not deleted.";
     InstanceHost = "instance/host", [Cel, Webhook, Controller], "endpoint.host is a DNS name in lower case and no address.";
     InstanceHostAddress = "instance/host-address", [Cel, Webhook, Controller], "endpoint.hostaddr is one IPv4 or IPv6 address.";

@@ -166,8 +166,8 @@ impl App {
         }
     }
 
-    /// A binding may speak of a Tenant that the API server has told its writer of before it has told us: waits a moment
-    /// for the stores, and then for a free place.
+    /// Waits for a free place. A binding may speak of a Tenant that the API server has told its writer of before it has
+    /// told us: such a review gives its place back and waits a moment for the stores first.
     async fn turn_when_seen(&self, body: &[u8], deadline: Instant) -> Result<OwnedSemaphorePermit, Response> {
         let until = deadline.min(Instant::now() + SEEN);
         let is_ahead = || {
@@ -176,12 +176,14 @@ impl App {
                     .is_ok_and(|review| self.stores.look(|world| admit::is_ahead(&review, world)))
         };
         let mut changes = self.stores.changes();
-        while catch_unwind(AssertUnwindSafe(is_ahead)).unwrap_or(false) {
-            if !matches!(tokio::time::timeout_at(until.into(), changes.changed()).await, Ok(Ok(()))) {
-                break;
+        loop {
+            let slot = self.turn(deadline).await?;
+            if Instant::now() >= until || !catch_unwind(AssertUnwindSafe(is_ahead)).unwrap_or(false) {
+                return Ok(slot);
             }
+            drop(slot);
+            let _ = tokio::time::timeout_at(until.into(), changes.changed()).await;
         }
-        self.turn(deadline).await
     }
 
     /// Waits for a free place; turns the request away when too many wait already.

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::stored;
-use crate::api::names::TENANT_DATABASE_PREFIX;
+use crate::api::names::{DELIVERY_SUFFIX, TENANT_DATABASE_PREFIX};
 use crate::api::phases::DatabasePhase;
 use crate::api::postgresql_database::effective::EffectiveDatabase;
 use crate::api::postgresql_instance::effective::EffectiveInstance;
@@ -13,7 +13,7 @@ use crate::rules::field::FieldPath;
 use crate::rules::finding::{Finding, Findings, Shown};
 use crate::rules::id::RuleId;
 use crate::rules::limits;
-use crate::rules::world::World;
+use crate::rules::world::{Key, World};
 
 /// The names that an object takes on a server.
 struct Names<'a> {
@@ -34,9 +34,6 @@ impl<'a> Names<'a> {
     }
 }
 
-/// Picks one of the names.
-type Pick = for<'n> fn(&Names<'n>) -> Option<&'n str>;
-
 /// What is wrong with a Database beside the other objects.
 pub fn database(object: &Value, world: &dyn World) -> Findings {
     let database = EffectiveDatabase::of_object(object);
@@ -54,11 +51,10 @@ pub fn database(object: &Value, world: &dyn World) -> Findings {
     own_database(&names, &fields, world, &mut findings);
     missing_instance(&names, &fields, world, &mut findings);
     if let Some(credential) = database.credential.filter(|credential| credential.path.is_some()) {
-        let holders = world.all(Kind::PostgreSQLDatabase).filter(|other| {
-            !is_same(object, other) && EffectiveDatabase::of_object(other).credential == Some(credential)
-        });
+        let (mount, path) = (credential.mount.unwrap_or_default(), credential.path.unwrap_or_default());
+        let key = Key::Credential(mount.to_owned(), path.to_owned());
+        let holders = world.having(Kind::PostgreSQLDatabase, &key).filter(|other| !is_same(object, other));
         let rule = RuleId::DatabaseDuplicateCredential;
-        let path = credential.path.unwrap_or_default();
         report(rule, "spec.credentialRef.path", path, texts::CREDENTIAL_IS_TAKEN, holders, &mut findings);
     }
     // What a backup restores is bound to somebody who is gone, and must come back before it can be released.
@@ -91,6 +87,24 @@ pub fn tenant(object: &Value, world: &dyn World) -> Findings {
     findings
 }
 
+/// What is wrong with an Instance beside the other objects: the database that it connects to is nobody's.
+pub fn instance(object: &Value, world: &dyn World) -> Findings {
+    let mut findings = Findings::new();
+    let own = EffectiveInstance::of_object(object).database;
+    if own.is_empty() || texts::RESERVED_DATABASES.contains(&own) {
+        return findings;
+    }
+    let key = Key::Database(stored::name(object).to_owned(), own.to_owned());
+    // For a bound Tenant its Database speaks.
+    let is_unbound = |tenant: &&Value| stored::recorded_uid(tenant, "databaseRef").is_empty();
+    let holders = world
+        .having(Kind::PostgreSQLDatabase, &key)
+        .chain(world.having(Kind::PostgreSQLTenant, &key).filter(is_unbound));
+    let (rule, text) = (RuleId::InstanceOwnDatabase, texts::OWN_DATABASE_IS_TAKEN);
+    report(rule, "spec.endpoint.database", own, text, holders, &mut findings);
+    findings
+}
+
 /// Where the names of a kind stand, and which rules speak of them.
 struct Fields {
     duplicate: RuleId,
@@ -100,6 +114,9 @@ struct Fields {
     database: &'static str,
     login_role: &'static str,
 }
+
+/// Makes a key of the names of an Instance and of something on it.
+type MakeKey = fn(String, String) -> Key;
 
 /// Names on the server that somebody else has. `own` is the UID of the Tenant that stands on the same side.
 fn taken(
@@ -111,36 +128,26 @@ fn taken(
     findings: &mut Findings,
 ) {
     let is_own = |uid: &str| !own.is_empty() && uid == own;
-    let databases: Vec<_> = world
-        .all(Kind::PostgreSQLDatabase)
-        .filter(|other| {
-            let made_for = stored::name(other).strip_prefix(TENANT_DATABASE_PREFIX).unwrap_or_default();
-            !is_same(object, other) && !is_own(stored::tenant_uid(other)) && !is_own(made_for)
-        })
-        .filter_map(|other| Some((other, Names::of_database(&EffectiveDatabase::of_object(other))?)))
-        .collect();
+    let is_other_database = |other: &&Value| {
+        let made_for = stored::name(other).strip_prefix(TENANT_DATABASE_PREFIX).unwrap_or_default();
+        !is_same(object, other) && !is_own(stored::tenant_uid(other)) && !is_own(made_for)
+    };
     // For a bound Tenant its Database speaks.
-    let tenants: Vec<_> = world
-        .all(Kind::PostgreSQLTenant)
-        .filter(|other| {
-            !is_same(object, other)
-                && !is_own(stored::uid(other))
-                && stored::recorded_uid(other, "databaseRef").is_empty()
-        })
-        .filter_map(|other| Some((other, Names::of_tenant(&EffectiveTenant::of_object(other))?)))
-        .collect();
-    let picks: [(&str, Pick, &str); 2] = [
-        (fields.database, |names| names.database, texts::DATABASE_IS_TAKEN),
-        (fields.login_role, |names| names.login_role, texts::ROLE_IS_TAKEN),
-    ];
-    for (field, pick, text) in picks {
-        let Some(name) = pick(names).filter(|name| !name.is_empty()) else { continue };
-        let holders = databases
-            .iter()
-            .chain(&tenants)
-            .filter(|(_, other)| other.instance == names.instance && pick(other) == Some(name));
-        let field = if field == fields.database { fields.database } else { fields.login_role };
-        report(fields.duplicate, field, name, text, holders.map(|(holder, _)| *holder), findings);
+    let is_other_tenant = |other: &&Value| {
+        !is_same(object, other)
+            && !is_own(stored::uid(other))
+            && stored::recorded_uid(other, "databaseRef").is_empty()
+    };
+    let on_instance = names.instance.to_owned();
+    for (field, name, key, text) in [
+        (fields.database, names.database, Key::Database as MakeKey, texts::DATABASE_IS_TAKEN),
+        (fields.login_role, names.login_role, Key::LoginRole, texts::ROLE_IS_TAKEN),
+    ] {
+        let Some(name) = name.filter(|name| !name.is_empty()) else { continue };
+        let key = key(on_instance.clone(), name.to_owned());
+        let databases = world.having(Kind::PostgreSQLDatabase, &key).filter(is_other_database);
+        let tenants = world.having(Kind::PostgreSQLTenant, &key).filter(is_other_tenant);
+        report(fields.duplicate, field, name, text, databases.chain(tenants), findings);
     }
 }
 
@@ -222,38 +229,57 @@ fn instance_of<'a>(tenant: &EffectiveTenant<'a>, world: &'a dyn World) -> Option
     })
 }
 
+/// The names of what is delivered to a Tenant, as far as they are known.
+struct Delivered {
+    secret: Option<String>,
+    external_secret: Option<String>,
+}
+
+fn delivered(tenant: &EffectiveTenant<'_>, world: &dyn World) -> Delivered {
+    let delivery = instance_of(tenant, world).and_then(|instance| tenant.delivery_name(instance));
+    let secret = tenant.declared_secret_name.map(str::to_owned);
+    Delivered { secret: secret.or_else(|| delivery.clone()), external_secret: delivery }
+}
+
+/// The Tenants of `namespace` that can have something delivered under `name`: those that write it out as their Secret,
+/// and those whose own name stands in it, since '<instance>-<tenant>-postgresql' can be taken apart at any '-'.
+fn candidates<'a>(namespace: &str, name: &str, world: &'a dyn World) -> Vec<&'a Value> {
+    let key = Key::Secret(namespace.to_owned(), name.to_owned());
+    let mut found: Vec<_> = world.having(Kind::PostgreSQLTenant, &key).collect();
+    let stem = name.strip_suffix(DELIVERY_SUFFIX).and_then(|stem| stem.strip_suffix('-')).unwrap_or_default();
+    let names = stem.match_indices('-').filter_map(|(place, _)| stem.get(place + 1..));
+    found.extend(names.filter_map(|name| world.find(Kind::PostgreSQLTenant, namespace, name)));
+    found
+}
+
 /// Secrets and ExternalSecrets of one namespace have one owner each.
 fn delivered_names(object: &Value, tenant: &EffectiveTenant<'_>, world: &dyn World, findings: &mut Findings) {
-    let names = |tenant: &EffectiveTenant<'_>| {
-        let instance = instance_of(tenant, world);
-        let secret = tenant.declared_secret_name.map(str::to_owned);
-        let delivery = instance.and_then(|instance| tenant.delivery_name(instance));
-        (secret.or_else(|| delivery.clone()), delivery)
-    };
-    let (secret, delivery) = names(tenant);
-    let others: Vec<_> = world
-        .all(Kind::PostgreSQLTenant)
-        .filter(|other| stored::namespace(other) == stored::namespace(object) && !is_same(object, other))
-        .map(|other| (other, names(&EffectiveTenant::of_object(other))))
-        .collect();
+    let own = delivered(tenant, world);
     let source =
         if tenant.instance().is_some() { "spec.provision.instanceRef.name" } else { "spec.databaseRef.name" };
     let rule = RuleId::TenantDuplicateDelivery;
+    let others = |name: &str| {
+        let found = candidates(stored::namespace(object), name, world).into_iter();
+        let others = found.filter(|other| !is_same(object, other));
+        others.map(|other| (other, delivered(&EffectiveTenant::of_object(other), world))).collect::<Vec<_>>()
+    };
     let mut is_said = false;
-    if let Some(name) = &delivery {
-        let holders: Vec<_> = others.iter().filter(|(_, (_, other))| other.as_ref() == Some(name)).collect();
-        is_said = !holders.is_empty();
-        let holders = holders.into_iter().map(|(holder, _)| *holder);
+    if let Some(name) = &own.external_secret {
+        let others = others(name);
+        let has = |names: &Delivered| names.external_secret.as_ref() == Some(name);
+        is_said = others.iter().any(|(_, names)| has(names));
+        let holders = others.iter().filter(|(_, names)| has(names)).map(|(holder, _)| *holder);
         report(rule, source, name, texts::DELIVERY_IS_TAKEN, holders, findings);
     }
-    if let Some(name) = secret.filter(|_| !is_said || tenant.declared_secret_name.is_some()) {
-        let holders = others.iter().filter(|(_, (other, _))| other.as_ref() == Some(&name));
+    if let Some(name) = own.secret.filter(|_| !is_said || tenant.declared_secret_name.is_some()) {
+        let others = others(&name);
+        let holders = others.iter().filter(|(_, names)| names.secret.as_ref() == Some(&name));
         let holders = holders.map(|(holder, _)| *holder);
         report(rule, "spec.secretName", &name, texts::SECRET_IS_TAKEN, holders, findings);
     }
 }
 
-/// Whether both are the same object: by UID where both have one, else by name and kind.
+/// Whether both are the same object, by kind, namespace and name.
 fn is_same(one: &Value, other: &Value) -> bool {
     let same_kind = match (one.get("kind"), other.get("kind")) {
         (Some(one), Some(other)) => one == other,

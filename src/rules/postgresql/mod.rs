@@ -29,7 +29,8 @@ pub(super) fn among(kind: Kind, object: &Value, world: &dyn World) -> Findings {
     match kind {
         Kind::PostgreSQLDatabase => among::database(object, world),
         Kind::PostgreSQLTenant => among::tenant(object, world),
-        Kind::PostgreSQLInstance | Kind::SecretContract => Findings::new(),
+        Kind::PostgreSQLInstance => among::instance(object, world),
+        Kind::SecretContract => Findings::new(),
     }
 }
 

@@ -6,10 +6,8 @@ use serde_json::Value;
 use super::stored;
 use crate::api::Kind;
 use crate::api::phases::TenantPhase;
-use crate::api::postgresql_database::effective::EffectiveDatabase;
-use crate::api::postgresql_tenant::effective::EffectiveTenant;
 use crate::rules::id::RuleId;
-use crate::rules::world::World;
+use crate::rules::world::{Key, World};
 
 /// How many names a refusal shows.
 const SHOWN: usize = 3;
@@ -41,8 +39,8 @@ fn database(object: &Value, world: &dyn World) -> Option<Refusal> {
         return None;
     }
     let in_use = world
-        .all(Kind::PostgreSQLTenant)
-        .any(|tenant| !stored::is_deleting(tenant) && stored::recorded_uid(tenant, "databaseRef") == uid);
+        .having(Kind::PostgreSQLTenant, &Key::RecordedDatabase(uid.to_owned()))
+        .any(|tenant| !stored::is_deleting(tenant));
     in_use.then(|| Refusal {
         rule: RuleId::DatabaseDeletion,
         message: format!(
@@ -55,12 +53,11 @@ fn database(object: &Value, world: &dyn World) -> Option<Refusal> {
 
 fn instance(object: &Value, world: &dyn World) -> Option<Refusal> {
     let name = stored::name(object);
-    let databases: Vec<&str> = world
-        .all(Kind::PostgreSQLDatabase)
-        .filter(|database| EffectiveDatabase::of_object(database).instance == Some(name))
-        .map(stored::name)
-        .collect();
-    let tenants = world.all(Kind::PostgreSQLTenant).filter(|tenant| is_waiting(tenant, name, world)).count();
+    let on_instance = Key::Instance(name.to_owned());
+    let databases: Vec<&str> =
+        world.having(Kind::PostgreSQLDatabase, &on_instance).map(stored::name).collect();
+    let tenants =
+        world.having(Kind::PostgreSQLTenant, &on_instance).filter(|tenant| is_waiting(tenant, world)).count();
     if databases.is_empty() && tenants == 0 {
         return None;
     }
@@ -84,10 +81,9 @@ fn instance(object: &Value, world: &dyn World) -> Option<Refusal> {
     Some(Refusal { rule: RuleId::InstanceDeletion, message })
 }
 
-/// Whether a Tenant asks `instance` for a database and no Database stands for it.
-fn is_waiting(tenant: &Value, instance: &str, world: &dyn World) -> bool {
-    EffectiveTenant::of_object(tenant).instance() == Some(instance)
-        && !stored::is_deleting(tenant)
+/// Whether no Database stands yet for a Tenant that asks for one.
+fn is_waiting(tenant: &Value, world: &dyn World) -> bool {
+    !stored::is_deleting(tenant)
         && stored::phase(tenant) != TenantPhase::Lost.as_str()
         && stored::recorded_uid(tenant, "databaseRef").is_empty()
         && stored::database_of(tenant, world).is_none()

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::api::phases::{DatabasePhase, TenantPhase};
 use crate::api::raw;
 use crate::api::{Kind, postgresql_database::effective::EffectiveDatabase};
-use crate::rules::world::World;
+use crate::rules::world::{Key, World};
 
 fn metadata<'a>(object: &'a Value, field: &str) -> &'a str {
     raw::text(raw::object(Some(object), "metadata"), field).unwrap_or_default()
@@ -78,10 +78,13 @@ pub(super) fn database_of<'a>(tenant: &Value, world: &'a dyn World) -> Option<&'
     if wanted.is_empty() {
         return None;
     }
-    world.all(Kind::PostgreSQLDatabase).find(|database| tenant_uid(database) == wanted)
+    world.having(Kind::PostgreSQLDatabase, &Key::BoundTenant(wanted.to_owned())).next()
 }
 
 /// The Tenant with this UID, deleting or not.
 pub(super) fn tenant_of<'a>(wanted: &str, world: &'a dyn World) -> Option<&'a Value> {
-    world.all(Kind::PostgreSQLTenant).find(|tenant| !wanted.is_empty() && uid(tenant) == wanted)
+    if wanted.is_empty() {
+        return None;
+    }
+    world.having(Kind::PostgreSQLTenant, &Key::Uid(wanted.to_owned())).next()
 }

@@ -126,6 +126,44 @@ fn a_holder_that_is_leaving_only_warns_and_a_restored_binding_is_never_refused()
 }
 
 #[test]
+fn an_instance_does_not_connect_to_the_database_of_a_claim() {
+    let others = [dynamic("orders"), database("legacy", "old", "old")];
+    for (name, expected) in [("postgres", 0), ("free", 0), ("orders", 1), ("old", 1)] {
+        let lines = found(INSTANCE, &instance(name), None, &others);
+        assert_eq!(lines, vec!["error spec.endpoint.database: Duplicate value"; expected], "{name}");
+        let update = found(INSTANCE, &instance(name), Some(&instance("free")), &others);
+        assert_eq!(update, lines, "an update is judged like a creation");
+    }
+    let unchanged = found(INSTANCE, &instance("old"), Some(&instance("old")), &others);
+    assert_eq!(unchanged, ["warning spec.endpoint.database: Duplicate value"]);
+    let released = with(database("legacy", "old", "old"), json!({"status": {"phase": "Released"}}));
+    assert_eq!(
+        found(INSTANCE, &instance("old"), None, &[released]),
+        ["warning spec.endpoint.database: Duplicate value"]
+    );
+    let bound = with(dynamic("orders"), json!({"status": {"databaseRef": {"uid": "d"}}}));
+    assert!(found(INSTANCE, &instance("orders"), None, &[bound]).is_empty(), "its Database speaks for it");
+}
+
+#[test]
+fn a_delivered_name_clashes_wherever_it_is_taken_apart() {
+    let on =
+        |name: &str, instance: &str| tenant(name, json!({"provision": {"instanceRef": {"name": instance}}}));
+    let clash = ["error spec.provision.instanceRef.name: Duplicate value"];
+    let mut objects = vec![on("a-b-c", "main"), instance("postgres")];
+    for (name, instance) in [("b-c", "main-a"), ("c", "main-a-b")] {
+        objects.push(with(self::instance("postgres"), json!({"metadata": {"name": instance}})));
+        assert_eq!(found(TENANT, &on(name, instance), None, &objects), clash, "{name}");
+    }
+    let legacy = with(database("legacy", "x", "x"), json!({"spec": {"instanceRef": {"name": "main-a"}}}));
+    objects.push(with(legacy, json!({"status": {"phase": "Available"}})));
+    assert_eq!(
+        found(TENANT, &existing("b-c", "legacy"), None, &objects),
+        ["error spec.databaseRef.name: Duplicate value"]
+    );
+}
+
+#[test]
 fn places_and_delivered_names_are_taken_once() {
     let import = |name: &str, path: &str| {
         let spec = json!({"source": "Import", "credentialRef": {"mount": "kv", "path": path}});

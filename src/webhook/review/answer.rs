@@ -3,7 +3,8 @@
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-use crate::rules::finding::{Finding, Findings};
+use crate::rules::finding::{Finding, Findings, Shown};
+use crate::rules::id::RuleId;
 
 /// How many causes an answer holds before the rest is only counted.
 const CAUSES: usize = 100;
@@ -178,14 +179,84 @@ impl Answer {
 }
 
 /// A warning is dropped by the API server when it holds a control character, and cut when it is long: neither may
-/// happen to ours.
+/// happen to ours. One that is too long goes without the value, which stands in the object; the text about a Database that
+/// cannot be bound names it, and goes without the field too.
 fn warning(finding: &Finding) -> String {
-    let line: String =
-        finding.line().chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
-    match line.char_indices().nth(WARNING - 1) {
-        Some((end, _)) if line.chars().count() > WARNING => {
-            format!("{}…", line.get(..end).unwrap_or_default())
+    let fits = |line: &String| line.chars().count() <= WARNING;
+    let mut forms = vec![finding.line()];
+    if !finding.detail.is_empty() {
+        forms.push(Finding { shown: Shown::omitted(), ..finding.clone() }.line());
+    }
+    if finding.rule == RuleId::TenantReferenceExists && !finding.detail.is_empty() {
+        forms.push(finding.detail.clone());
+    }
+    let line =
+        forms.iter().find(|line| fits(line)).cloned().unwrap_or_else(|| match finding.detail.as_str() {
+            "" => finding.line(),
+            detail => format!("{}: {detail}", finding.field),
+        });
+    let line: String = line.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
+    if fits(&line) {
+        return line;
+    }
+    format!("{}…", line.chars().take(WARNING - 1).collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::texts;
+    use crate::rules::field::FieldPath;
+
+    fn duplicate(field: &'static str, value: &str, text: &str) -> Finding {
+        let mut finding =
+            Finding::duplicate(RuleId::TenantDuplicate, FieldPath::dotted(field), Shown::text(value));
+        text.clone_into(&mut finding.detail);
+        finding
+    }
+
+    #[test]
+    fn a_warning_that_is_too_long_loses_the_value_before_it_loses_words() {
+        assert_eq!(
+            warning(&duplicate("spec.a", "b", "is taken")),
+            "spec.a: Duplicate value: \"b\": is taken"
+        );
+        let text = "c".repeat(60);
+        let long = warning(&duplicate("spec.a", &"b".repeat(60), &text));
+        assert_eq!(long, format!("spec.a: Duplicate value: {text}"));
+        let cut = warning(&duplicate("spec.a", "b", &"c".repeat(200)));
+        assert!(cut.starts_with("spec.a: ccc") && cut.ends_with("c…"), "{cut}");
+        assert_eq!(cut.chars().count(), WARNING);
+        assert_eq!(
+            warning(&duplicate("spec.a", "b", "two\nlines")),
+            "spec.a: Duplicate value: \"b\": two lines"
+        );
+    }
+
+    /// With the longest names that fit into a server, and with the longest name of an object.
+    #[test]
+    fn the_warnings_about_other_objects_say_what_matters_within_the_limit() {
+        let name = "n".repeat(63);
+        for (field, text) in [
+            ("spec.provision.database", texts::DATABASE_IS_TAKEN),
+            ("spec.provision.loginRole", texts::ROLE_IS_TAKEN),
+            ("spec.credentialRef.path", texts::CREDENTIAL_IS_TAKEN),
+            ("spec.secretName", texts::SECRET_IS_TAKEN),
+            ("spec.provision.instanceRef.name", texts::DELIVERY_IS_TAKEN),
+            ("spec.endpoint.database", texts::OWN_DATABASE_IS_TAKEN),
+        ] {
+            let line = warning(&duplicate(field, &name, text));
+            assert!(
+                line.ends_with(text) && line.starts_with(field) && line.chars().count() <= WARNING,
+                "{line}"
+            );
         }
-        _ => line,
+        let rule = RuleId::TenantReferenceExists;
+        let of = |name: &str| {
+            let field = FieldPath::dotted("spec.databaseRef.name");
+            warning(&Finding::invalid(rule, field, Shown::omitted(), texts::cannot_be_bound(name)))
+        };
+        assert_eq!(of("legacy"), texts::cannot_be_bound("legacy"), "whole, and without the field");
+        assert!(of(&"n".repeat(40)).contains("cannot be bound now"));
     }
 }
