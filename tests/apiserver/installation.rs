@@ -1,6 +1,8 @@
 //! Covenant installed in a control plane of its own: what is shipped, and the webhook as a process with its own service
 //! account. Other tests share a control plane without it, so that no webhook stands in their way.
 
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
 use std::path::Path;
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -37,7 +39,8 @@ fn free_port() -> u16 {
 }
 
 impl Installation {
-    fn new() -> Self {
+    /// One that the caller has for itself.
+    pub fn new() -> Self {
         let plane = start_control_plane().expect("a control plane");
         let installation = Self { plane, port: free_port(), health_port: free_port() };
         for part in ["crds", "namespace", "rbac", "policies"] {
@@ -77,6 +80,11 @@ impl Installation {
     pub fn start_webhook(&self) {
         let kubeconfig =
             self.plane.kubeconfig_for_service_account("covenant-system", "covenant-webhook").unwrap();
+        self.start_webhook_with(&kubeconfig);
+    }
+
+    /// Starts the webhook with another kubeconfig.
+    pub fn start_webhook_with(&self, kubeconfig: &Path) {
         let folder = self.plane.folder();
         let args = vec![
             format!("--kubeconfig={}", kubeconfig.display()),
@@ -128,6 +136,17 @@ impl Installation {
     pub fn namespace(&self, name: &str) -> String {
         self.kubectl(&["create", "namespace", name]).success();
         name.to_owned()
+    }
+
+    /// What the webhook's health listener answers; None while nobody listens.
+    pub fn webhook_health(&self, path: &str) -> Option<(u16, String)> {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.health_port)).ok()?;
+        stream.set_read_timeout(Some(Duration::from_secs(10))).ok()?;
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").ok()?;
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).ok()?;
+        let code = answer.split(' ').nth(1)?.parse().ok()?;
+        Some((code, answer.split_once("\r\n\r\n")?.1.to_owned()))
     }
 
     /// The log of the webhook's process.

@@ -9,6 +9,7 @@ mod corpus;
 mod support;
 
 mod admission_facts;
+mod beside;
 mod binaries;
 mod binding;
 mod controller;
