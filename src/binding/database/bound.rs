@@ -33,7 +33,7 @@ pub(super) fn plan(pass: &Pass<'_>, tenant: &TenantRef) -> Result<Step, Step> {
             // A restored Database claims what it stands for before anything else.
             let _ = pass.claimed()?;
             // Nobody can say any more whether the binding was complete: then it was.
-            Ok(record_release(pass.database, tenant, &pass.database.reclaim_policy, true, pass.now))
+            Ok(record_release(pass.database, tenant, pass.policy_of_release()?, true, pass.now))
         }
         (Party::Gone, Some(release)) => gone(pass, tenant, release),
     }

@@ -48,7 +48,7 @@ fn carried(pass: &Pass<'_>, tenant: &TenantRef) -> Result<Step, Step> {
         }
         (Party::Live(live), _) if !has_noticed(live) => Ok(Step::Idle),
         (Party::Gone, None) if was_begun => {
-            Ok(record_release(pass.database, tenant, &pass.database.reclaim_policy, true, pass.now))
+            Ok(record_release(pass.database, tenant, pass.policy_of_release()?, true, pass.now))
         }
         (Party::Gone, Some(release)) => Ok(let_go(pass, release.policy.as_deref())),
         (Party::Live(_) | Party::Going(_) | Party::Gone, _) => Ok(let_go(pass, None)),

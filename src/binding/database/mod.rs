@@ -18,6 +18,7 @@ use super::step::{EventReason, Step, StepName, add_finalizer};
 use super::texts;
 use crate::api::conditions::DatabaseReason;
 use crate::api::phases::DatabasePhase;
+use crate::api::postgresql_database::effective::ReclaimPolicy;
 use crate::api::postgresql_database::{PostgreSQLDatabaseStatus, Release};
 use crate::api::refs::{TenantIdentity, TenantRef};
 use crate::api::{Kind, names};
@@ -93,6 +94,16 @@ impl<'a> Pass<'a> {
         match &self.seen.referrers {
             Listing::Complete(referrers) => Ok(referrers.iter().collect()),
             Listing::Unknown => Err(UNKNOWN),
+        }
+    }
+
+    /// The policy that the release captures once the Tenant is gone. Where another Database names the same Tenant, nobody can
+    /// say which of them was its own: then nothing is ever dropped.
+    fn policy_of_release(&self) -> Result<&'a str, Step> {
+        match &self.world.siblings {
+            Listing::Unknown => Err(UNKNOWN),
+            Listing::Complete(siblings) if siblings.is_empty() => Ok(&self.database.reclaim_policy),
+            Listing::Complete(_) => Ok(ReclaimPolicy::Retain.as_str()),
         }
     }
 

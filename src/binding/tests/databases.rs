@@ -235,6 +235,20 @@ fn x3_by_the_tenant_is_what_the_database_would_show() {
 }
 
 #[test]
+fn d22_nothing_is_dropped_where_two_name_one_tenant() {
+    let mut database = made();
+    database.reclaim_policy = "Delete".to_owned();
+    let captured = |siblings| {
+        let world = DatabaseWorld { siblings, ..alone(database.clone()) };
+        let step = plan_database(&world, now());
+        step.as_write().map(|_| status(&step).release.unwrap().policy.unwrap())
+    };
+    assert_eq!(captured(Listing::Complete(vec![])).as_deref(), Some("Delete"));
+    assert_eq!(captured(Listing::Complete(vec!["legacy".to_owned()])).as_deref(), Some("Retain"));
+    assert_eq!(captured(Listing::Unknown), None, "it waits");
+}
+
+#[test]
 fn f02_the_record_is_archived_and_the_instance_remembered() {
     let world = alone(unbound(made().released("Retain", true)));
     let step = plan_database(&world, now());

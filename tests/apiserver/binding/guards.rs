@@ -156,8 +156,8 @@ fn h06_the_administrator_is_told_who_the_other_is() {
     lab.tenant("shop");
     let bound = lab.until_bound("shop");
     let name = bound["status"]["databaseRef"]["name"].as_str().unwrap();
-    let columns = lab.get(DATABASE, name)["status"]["tenant"].clone();
-    assert_eq!(columns, format!("{}/shop", lab.namespace));
+    let column = format!("{}/shop", lab.namespace);
+    lab.until(DATABASE, name, "told", |database| database["status"]["tenant"] == column.as_str());
     lab.check();
 }
 

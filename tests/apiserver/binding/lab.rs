@@ -363,9 +363,14 @@ impl Lab {
         }
     }
 
-    /// Every Event of the namespace.
+    /// Every Event of the lab's namespace.
     pub fn events(&self) -> Vec<Value> {
-        let api = self.api("events.k8s.io", "v1", "Event", Some(&self.namespace));
+        self.events_in(&self.namespace)
+    }
+
+    /// Every Event of a namespace; those about objects without one are in `default`.
+    pub fn events_in(&self, namespace: &str) -> Vec<Value> {
+        let api = self.api("events.k8s.io", "v1", "Event", Some(namespace));
         let list = self.wait(async { api.list(&ListParams::default()).await }).expect("a list");
         list.items.into_iter().map(|item| serde_json::to_value(item).unwrap()).collect()
     }
@@ -381,6 +386,25 @@ impl Lab {
     pub fn delete(&self, kind: &str, name: &str) {
         let (api, name) = self.ours(kind, name);
         self.wait(async { api.delete(name, &DeleteParams::default()).await }).expect("it is deleted");
+    }
+
+    /// As `delete`, in a manner of its own.
+    pub fn delete_with(&self, kind: &str, name: &str, parameters: &DeleteParams) {
+        let (api, name) = self.ours(kind, name);
+        self.wait(async { api.delete(name, parameters).await }).expect("it is deleted");
+    }
+
+    pub fn delete_namespace(&self, name: &str) {
+        let api = self.api("", "v1", "Namespace", None);
+        self.wait(async { api.delete(name, &DeleteParams::default()).await }).expect("it is deleted");
+    }
+
+    #[track_caller]
+    pub fn until_namespace_gone(&self, name: &str) {
+        let api = self.api("", "v1", "Namespace", None);
+        eventually(&format!("namespace {name} is gone"), || {
+            self.wait(api.get_opt(name)).expect("a read").is_none().then_some(())
+        });
     }
 
     /// The administrator's guarded edit that opens a Released Database again, as its message prints it.
@@ -410,7 +434,15 @@ impl Lab {
     /// Waits until an object is as told.
     #[track_caller]
     pub fn until(&self, kind: &str, name: &str, what: &str, holds: impl Fn(&Value) -> bool) -> Value {
-        eventually(&format!("{kind} {name}: {what}"), || self.find(kind, name).filter(|object| holds(object)))
+        let last = std::cell::RefCell::new(Value::Null);
+        let found = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            eventually(&format!("{kind} {name}: {what}"), || {
+                let found = self.find(kind, name)?;
+                last.replace(found["status"].clone());
+                holds(&found).then_some(found)
+            })
+        }));
+        found.unwrap_or_else(|_| panic!("{kind} {name}: not {what}, but {:#}", last.borrow()))
     }
 
     /// Waits until Ready has this reason.
@@ -461,6 +493,33 @@ impl Lab {
         self.history.pardon();
     }
 
+    /// Gives a user one of the shipped ClusterRoles.
+    fn grant(&self, user: &str, role: &str) {
+        let binding = json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding",
+            "metadata": {"name": user}, "subjects": [{"kind": "User", "name": user}],
+            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": role}});
+        let text = binding.to_string();
+        self.plane.kubectl(&["apply", "-f", "-"], Some(&text)).expect("kubectl runs").success();
+    }
+
+    /// A JSON patch of a cluster-scoped object of ours by a user who has one of the shipped ClusterRoles.
+    pub fn json_patch_as(
+        &self,
+        user: &str,
+        role: &str,
+        kind: &str,
+        name: &str,
+        patch: &Value,
+    ) -> Result<Value, kube::Error> {
+        self.grant(user, role);
+        let request = http::Request::patch(format!("{}/{name}", covenant_path(kind)))
+            .header("content-type", "application/json-patch+json")
+            .header("impersonate-user", user)
+            .body(patch.to_string().into_bytes())
+            .unwrap();
+        self.wait(self.admin.request::<Value>(request))
+    }
+
     /// Creates one of our cluster-scoped objects as a user who has one of the shipped ClusterRoles.
     pub fn try_create_as(
         &self,
@@ -470,11 +529,7 @@ impl Lab {
         name: &str,
         spec: &Value,
     ) -> Result<Value, kube::Error> {
-        let binding = json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding",
-            "metadata": {"name": user}, "subjects": [{"kind": "User", "name": user}],
-            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": role}});
-        let text = binding.to_string();
-        self.plane.kubectl(&["apply", "-f", "-"], Some(&text)).expect("kubectl runs").success();
+        self.grant(user, role);
         let object = json!({"apiVersion": format!("{GROUP}/v1alpha1"), "kind": kind,
             "metadata": {"name": name}, "spec": spec});
         let (path, body) = (covenant_path(kind), object.to_string().into_bytes());
@@ -517,6 +572,15 @@ impl Drop for Lab {
         let _ = self.wait(namespaces.delete(&self.namespace, &DeleteParams::default()));
         assert!(std::thread::panicking() || self.plane.folder().exists());
     }
+}
+
+/// A lab with the verified, free Database `orders`.
+pub fn with_orders(id: &str) -> Arc<Lab> {
+    let lab = Arc::new(Lab::running(id));
+    lab.verified();
+    lab.database("orders");
+    lab.until_reason(DATABASE, "orders", "Available");
+    lab
 }
 
 /// The address of the collection of a cluster-scoped kind of ours.

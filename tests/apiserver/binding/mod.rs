@@ -6,9 +6,12 @@
 //! have no namespace.
 
 mod crashes;
+mod deletion;
 mod guards;
 mod history;
 mod lab;
+mod loss;
 mod many;
 mod races;
+mod released;
 mod undisturbed;

@@ -6,18 +6,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::crashes::just_before;
-use super::lab::{DATABASE, INSTANCE, Lab, TENANT, message, ready, uid};
+use super::lab::{DATABASE, INSTANCE, Lab, TENANT, message, ready, uid, with_orders};
 use crate::fault::{Fault, point};
 use crate::support::eventually;
-
-/// A lab with the verified, free Database `orders`.
-fn with_orders(id: &str) -> Arc<Lab> {
-    let lab = Arc::new(Lab::running(id));
-    lab.verified();
-    lab.database("orders");
-    lab.until_reason(DATABASE, "orders", "Available");
-    lab
-}
 
 /// The Ready reasons of some Tenants, once all of them are settled, as told.
 fn until_reasons(lab: &Lab, tenants: &[&str], expected: &[&str]) -> Vec<String> {

@@ -357,6 +357,17 @@ fn without_the_right_to_read_it_the_process_is_ready_and_the_contract_says_so() 
     site.apply(&object("ClusterRole", json!({"rules": rules})));
     site.apply(&binding("without-producers-own", account));
     site.apply(&binding("without-producers", "covenant-controller"));
+    let account = format!("--serviceaccount=covenant-system:{account}");
+    site.kubectl(&[
+        "create",
+        "rolebinding",
+        "without-producers",
+        "-n",
+        "covenant-system",
+        "--role=covenant-controller",
+        &account,
+    ]);
+    let account = "without-producers";
     let arguments = ["--leader-elect=false", "--watch-namespace", site.namespace.as_str()];
     let controller = Controller::start_as(plane(), account, &site.namespace, &arguments);
     controller.ready();
