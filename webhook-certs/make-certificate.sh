@@ -88,6 +88,9 @@ bundle=$(base64 <"$folder/ca.crt" | tr -d '\n')
 cat <<EOF
 # Made $made in $folder, good for $days days, for $service.
 # ca.key signs the next one: keep it away from the cluster and out of git.
+#
+# With manifests/overlays/files: kubectl apply -k manifests/overlays/files, and leave out what follows.
+# Without an overlay, after kubectl apply -k manifests:
 
 kubectl create secret generic covenant-webhook-tls --namespace $namespace --type kubernetes.io/tls \\
   --from-file tls.crt='$folder/tls.crt' --from-file tls.key='$folder/tls.key' --from-file ca.crt='$folder/ca.crt' \\

@@ -76,9 +76,9 @@ pub struct Endpoint {
     #[schemars(length(min = 1, max = 63))]
     #[x_kube(validation = rules::database_fits_the_server())]
     pub database: String,
-    /// How the connection is protected: disable (no TLS), require (TLS, but any certificate is accepted; a warning is
-    /// given), verify-ca (the certificate must be signed by a known authority), or verify-full (it must also cover both
-    /// host and hostaddr). Default: verify-full.
+    /// How the connection is protected: disable (no TLS), require (TLS, but any certificate is accepted), verify-ca
+    /// (the certificate must be signed by a known authority), or verify-full (it must also cover both host and
+    /// hostaddr). A warning is given for disable and require. Default: verify-full.
     #[serde(default = "default_ssl_mode")]
     #[schemars(extend("enum" = SslMode::VALUES))]
     pub ssl_mode: String,
