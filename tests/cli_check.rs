@@ -26,6 +26,7 @@ fn run(arguments: &[&str], folder: &Path, input: &str) -> Run {
         .args(arguments)
         .current_dir(folder)
         .env_remove("COVENANT_EXTERNAL_SECRET_API_VERSION")
+        .env_remove("COVENANT_CREDENTIAL_PATH")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -220,12 +221,22 @@ fn text_names_line_fault_and_remedy_by_file() {
     let run = folder.check(&["."]);
     assert_eq!((run.code, run.err.as_str()), (1, ""));
     let lines: Vec<_> = run.out.lines().collect();
+    // A good contract without its Secret says why it cannot be told.
+    assert_eq!(lines[0], "./a.yml");
+    assert!(lines[2].starts_with("    Ready is Unknown: Secret "), "{}", run.out);
+    let lines = &lines[3..];
     assert_eq!(lines[0], "./b/web.yaml");
     assert_eq!(lines[1], "  SecretContract shop/web (line 2)");
     assert_eq!(lines[2], "    error: line 12: spec.requiredKeys[0].envName: Invalid value: \"9BAD\"");
     assert!(lines[3].starts_with("      ") && lines[3].contains("must"), "{}", run.out);
     assert!(run.out.contains("error: line 7: spec.externalSecretRef: Required value\n"), "{}", run.out);
-    assert!(lines.last().unwrap().starts_with("2 objects: 1 valid, 1 invalid; 7 errors, "), "{}", run.out);
+    assert!(
+        lines.last().unwrap().starts_with(
+            "2 objects: 1 admitted, 1 refused; contracts: 0 Ready, 1 not Ready, 1 Unknown; 7 errors, "
+        ),
+        "{}",
+        run.out
+    );
     assert!(!run.out.contains('\u{1b}'), "colour without a terminal");
     let quiet = folder.check(&["-q", "."]);
     assert_eq!(quiet.out.lines().count(), 1);
@@ -581,7 +592,7 @@ fn loops_of_links_end_and_a_link_to_nowhere_is_told() {
     symlink("a", folder.0.join("b")).unwrap();
     assert_eq!(
         folder.check(&["-q", "."]).out,
-        "1 object: 1 valid, 0 invalid; 1 contract not to be told from files\n"
+        "1 object: 1 admitted, 0 refused; contracts: 0 Ready, 0 not Ready, 1 Unknown\n"
     );
     symlink("nowhere.yaml", folder.0.join("dangling.yaml")).unwrap();
     symlink("round.yaml", folder.0.join("round.yaml")).unwrap();

@@ -77,7 +77,9 @@ impl CrdsFlags {
 /// A kind by its name, or by the names that kubectl knows it by.
 fn kind(text: &str) -> Result<Kind, String> {
     let known = |kind: &Kind| {
-        [kind.as_str(), kind.plural(), kind.singular()].iter().any(|name| name.eq_ignore_ascii_case(text))
+        let short = kind.crd().spec.names.short_names.unwrap_or_default();
+        let names = [kind.as_str(), kind.plural(), kind.singular()].into_iter();
+        names.chain(short.iter().map(String::as_str)).any(|name| name.eq_ignore_ascii_case(text))
     };
     Kind::ALL
         .into_iter()
@@ -167,6 +169,18 @@ mod tests {
         ] {
             assert_eq!(line(arguments).unwrap_err().to_string(), expected);
         }
+    }
+
+    #[test]
+    fn a_kind_has_the_names_that_kubectl_knows() {
+        for (name, expected) in [
+            ("sctr", Kind::SecretContract),
+            ("PGT", Kind::PostgreSQLTenant),
+            ("postgresqldatabases", Kind::PostgreSQLDatabase),
+        ] {
+            assert_eq!(kind(name), Ok(expected));
+        }
+        assert!(kind("secret").is_err());
     }
 
     #[cfg(feature = "demo")]

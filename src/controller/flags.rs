@@ -92,7 +92,7 @@ pub struct Flags {
 pub enum Certificates {
     /// Somebody else, such as cert-manager.
     External,
-    /// This process.
+    /// This process; not in this version.
     SelfManaged,
 }
 

@@ -15,6 +15,7 @@ use super::telemetry::{LogFormat, LogLevel};
 use crate::api::names;
 use crate::format;
 use crate::go::duration::{self, GoDuration};
+use crate::rules::Installation;
 
 /// The group of the External Secrets Operator.
 const EXTERNAL_SECRETS_GROUP: &str = "external-secrets.io";
@@ -60,7 +61,7 @@ pub struct SharedFlags {
         env = "COVENANT_CREDENTIAL_PATH",
         value_name = "MOUNT/PREFIX",
         value_delimiter = ',',
-        value_parser = credential_path
+        value_parser = Installation::credential_path
     )]
     pub credential_paths: Vec<String>,
 }
@@ -151,20 +152,6 @@ fn external_secret_api_version(text: &str) -> Result<String, String> {
             && version.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
     });
     if right { Ok(text.to_owned()) } else { Err("must be such as external-secrets.io/v1".to_owned()) }
-}
-
-/// A mount and a path prefix, joined by `/`, as plain segments.
-fn credential_path(text: &str) -> Result<String, String> {
-    let segments = text.split('/').collect::<Vec<_>>();
-    let plain = segments
-        .iter()
-        .all(|segment| !segment.is_empty() && !matches!(*segment, "." | "..") && !segment.contains('%'));
-    if segments.len() >= 2 && plain {
-        Ok(text.to_owned())
-    } else {
-        Err("must be MOUNT/PREFIX, such as secret/teams, without empty, '.', '..' or encoded segments"
-            .to_owned())
-    }
 }
 
 #[cfg(test)]

@@ -36,6 +36,25 @@ pub struct Installation {
     pub credential_paths: Vec<String>,
 }
 
+impl Installation {
+    /// Reads an entry of [`Installation::credential_paths`]: a mount and a path prefix, joined by `/`, as plain segments.
+    ///
+    /// # Errors
+    /// A sentence that says what is right.
+    pub fn credential_path(text: &str) -> Result<String, String> {
+        let segments = text.split('/').collect::<Vec<_>>();
+        let plain = segments
+            .iter()
+            .all(|segment| !segment.is_empty() && !matches!(*segment, "." | "..") && !segment.contains('%'));
+        if segments.len() >= 2 && plain {
+            Ok(text.to_owned())
+        } else {
+            Err("must be MOUNT/PREFIX, such as secret/teams, without empty, '.', '..' or encoded segments"
+                .to_owned())
+        }
+    }
+}
+
 impl Default for Installation {
     fn default() -> Self {
         let versions = ["external-secrets.io/v1", "external-secrets.io/v1beta1"];

@@ -78,6 +78,16 @@ pub struct Flags {
     )]
     pub external_secret_api_versions: Vec<String>,
 
+    /// Place in OpenBao below which an imported credential may lie. Repeatable; none given: anywhere.
+    #[arg(
+        long = "credential-path",
+        env = "COVENANT_CREDENTIAL_PATH",
+        value_name = "MOUNT/PREFIX",
+        value_delimiter = ',',
+        value_parser = Installation::credential_path
+    )]
+    pub credential_paths: Vec<String>,
+
     /// Write only the line of counts.
     #[arg(short, long)]
     pub quiet: bool,
@@ -99,7 +109,7 @@ pub fn run(flags: Flags) -> Result<Code, Failure> {
     };
     let installation = Installation {
         external_secret_api_versions: flags.external_secret_api_versions,
-        ..Installation::default()
+        credential_paths: flags.credential_paths,
     };
     let mut judge = Judge::new(installation, flags.namespace, former);
     for found in source::find(&paths) {

@@ -2,7 +2,8 @@
 
 use std::io::{self, Write};
 
-use super::report::{Entry, Finding, Report, Summary};
+use super::report::{Condition, Entry, Finding, Report};
+use crate::api::conditions::READY;
 use crate::rules::finding::Severity;
 
 /// How the text is written.
@@ -18,7 +19,7 @@ pub struct Style {
 pub fn write(report: &Report, style: Style, out: &mut impl Write) -> io::Result<()> {
     if !style.quiet {
         let mut file = None;
-        for entry in report.results.iter().filter(|entry| !entry.findings.is_empty() && !entry.told) {
+        for entry in report.results.iter().filter(|entry| !entry.told && says_something(entry)) {
             if file != Some(&entry.file) {
                 let name = if entry.file == "-" { "standard input" } else { &entry.file };
                 writeln!(out, "{}", Paint::Bold.on(&printable(name), style))?;
@@ -30,7 +31,7 @@ pub fn write(report: &Report, style: Style, out: &mut impl Write) -> io::Result<
             writeln!(out)?;
         }
     }
-    writeln!(out, "{}", summary(&report.summary))
+    writeln!(out, "{}", summary(report))
 }
 
 fn write_entry(entry: &Entry, style: Style, out: &mut impl Write) -> io::Result<()> {
@@ -41,7 +42,28 @@ fn write_entry(entry: &Entry, style: Style, out: &mut impl Write) -> io::Result<
     for finding in &entry.findings {
         write_finding(finding, style, out)?;
     }
-    Ok(())
+    match unknown(entry) {
+        Some(why) => writeln!(out, "    Ready is Unknown: {}", printable(why)),
+        None => Ok(()),
+    }
+}
+
+fn says_something(entry: &Entry) -> bool {
+    !entry.findings.is_empty() || unknown(entry).is_some()
+}
+
+/// Why files are not enough to tell whether a contract is Ready, unless a finding says it already.
+fn unknown(entry: &Entry) -> Option<&str> {
+    let ready = entry.conditions.iter().find(|condition| condition.type_ == READY)?;
+    let said = entry.findings.iter().any(|finding| finding.message == ready.message);
+    // Ready quotes every check that keeps it; the first one alone is enough for a person.
+    let keeps = |condition: &&Condition| {
+        condition.type_ != READY
+            && condition.status == "Unknown"
+            && ready.message.contains(&condition.message)
+    };
+    let first = entry.conditions.iter().find(keeps).unwrap_or(ready);
+    (ready.status == "Unknown" && !said).then_some(first.message.as_str())
 }
 
 fn name(entry: &Entry) -> String {
@@ -74,20 +96,23 @@ fn write_finding(finding: &Finding, style: Style, out: &mut impl Write) -> io::R
     }
 }
 
-/// `3 objects: 1 valid, 2 invalid; 5 errors, 1 warning; 4 others skipped`.
-fn summary(summary: &Summary) -> String {
+/// `3 objects: 2 admitted, 1 refused; contracts: 1 Ready, 1 not Ready, 0 Unknown; 5 errors, 1 warning`.
+fn summary(report: &Report) -> String {
+    let summary = &report.summary;
     let objects = match summary.objects {
         0 => "no object of Covenant's kinds".to_owned(),
         objects => {
-            format!("{}: {} valid, {} invalid", count(objects, "object"), summary.valid, summary.invalid)
+            format!("{}: {} admitted, {} refused", count(objects, "object"), summary.valid, summary.invalid)
         }
     };
     let faults = format!("{}, {}", count(summary.errors, "error"), count(summary.warnings, "warning"));
-    let unknown = format!("{} not to be told from files", count(summary.unknown, "contract"));
+    let ready = |status| report.results.iter().filter(|entry| entry.ready == Some(status)).count();
+    let (holds, broken) = (ready("True"), ready("False"));
+    let contracts = format!("contracts: {holds} Ready, {broken} not Ready, {} Unknown", summary.unknown);
     let parts = [
         (true, objects),
+        (holds + broken + summary.unknown > 0, contracts),
         (summary.errors + summary.warnings > 0, faults),
-        (summary.unknown > 0, unknown),
         (summary.unreadable > 0, format!("{} unreadable", summary.unreadable)),
         (summary.skipped > 0, format!("{} skipped", count(summary.skipped, "other object"))),
     ];
