@@ -3,7 +3,7 @@
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-use crate::rules::finding::{Finding, Findings, Shown};
+use crate::rules::finding::{Fault, Finding, Findings, Shown};
 use crate::rules::id::RuleId;
 
 /// How many causes an answer holds before the rest is only counted.
@@ -184,7 +184,9 @@ impl Answer {
 fn warning(finding: &Finding) -> String {
     let fits = |line: &String| line.chars().count() <= WARNING;
     let mut forms = vec![finding.line()];
-    if !finding.detail.is_empty() {
+    // What other objects have is known by the detail alone; the value of any other fault is what a person looks for.
+    let is_about_others = finding.fault == Fault::Duplicate && !finding.detail.is_empty();
+    if is_about_others {
         forms.push(Finding { shown: Shown::omitted(), ..finding.clone() }.line());
     }
     if finding.rule == RuleId::TenantReferenceExists && !finding.detail.is_empty() {
@@ -192,8 +194,8 @@ fn warning(finding: &Finding) -> String {
     }
     let line =
         forms.iter().find(|line| fits(line)).cloned().unwrap_or_else(|| match finding.detail.as_str() {
-            "" => finding.line(),
-            detail => format!("{}: {detail}", finding.field),
+            detail if is_about_others => format!("{}: {detail}", finding.field),
+            _ => finding.line(),
         });
     let line: String = line.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
     if fits(&line) {
